@@ -1,0 +1,3 @@
+//! The program `ebb`.
+
+fn main() {}

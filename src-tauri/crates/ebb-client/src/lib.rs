@@ -1,0 +1,1 @@
+//! Rust client of Ebb's HTTP interface, in the same words.

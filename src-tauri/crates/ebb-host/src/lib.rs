@@ -1,0 +1,1 @@
+//! Supervises workers: one actor a model, policies, samples, events.

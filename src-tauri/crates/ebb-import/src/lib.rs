@@ -1,0 +1,1 @@
+//! Foreign weights made into ONNX model folders.

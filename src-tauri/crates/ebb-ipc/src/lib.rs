@@ -1,0 +1,1 @@
+//! Messages and frames between the host and a worker process.

@@ -1,0 +1,1 @@
+//! The only crate that knows ONNX Runtime: sessions, arenas, devices, embeddings, tensors.

@@ -1,0 +1,1 @@
+//! One process, one model: serves a session over frames.

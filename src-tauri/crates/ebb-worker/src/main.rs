@@ -1,0 +1,3 @@
+//! The worker program: one process, one model.
+
+fn main() {}

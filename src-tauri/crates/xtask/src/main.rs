@@ -1,0 +1,3 @@
+//! Set-up, the main job, tests and benchmarks: `cargo xtask`.
+
+fn main() {}
