@@ -7,6 +7,7 @@
 //! - How a model is loaded: [`LoadOptions`], and [`options`]: as typed → as meant → as it is.
 //! - What a model does: [`Job`] in, [`Chunk`]s and [`Figures`] out, through the traits [`Session`] and [`Control`].
 //! - Who decides when memory goes back: the trait [`Policy`].
+//! - What every shell can do: [`operations`]. Where things lie: [`Places`].
 //! - How anything fails: [`Failure`], the one error form of every door.
 //!
 //! ```
@@ -21,7 +22,9 @@ pub mod fake;
 mod job;
 mod load;
 mod model;
+pub mod operations;
 pub mod options;
+mod places;
 mod policy;
 mod sample;
 mod session;
@@ -30,13 +33,14 @@ mod size;
 mod target;
 
 pub use event::{Event, EventKind};
-pub use failure::{Code, ErrorBody, Failure};
+pub use failure::{Code, ErrorBody, ErrorFields, Failure};
 pub use job::{
     Chunk, ChunkBody, DType, EmbedFigures, Figures, Job, JobKind, Progress, TensorFigures, TensorSpec,
     Truncation,
 };
 pub use load::{LoadOptions, LoadSpec};
 pub use model::{EmbeddingInfo, ModelInfo, ModelKind, Pooling, TensorInfo};
+pub use places::{Endpoint, Places};
 pub use policy::{Decision, Outcome, Policy, RunReport, ShrinkEvery};
 pub use sample::{ArenaSample, Memory, Pool, Sample};
 pub use session::{Control, Session, Step};

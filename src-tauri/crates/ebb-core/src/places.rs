@@ -1,0 +1,83 @@
+//! Where Ebb keeps things. Only names are made here; nothing is read or written.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Code, Failure};
+
+/// The folders of one user's Ebb. Every shell, client and worker finds the others through them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Data: `EBB_HOME`, else the platform's data folder with `ebb` in it (`$XDG_DATA_HOME/ebb` on Linux).
+    pub home: PathBuf,
+    /// What can be made or fetched again: `cache` in `EBB_HOME` where that is set, else the platform's cache folder with
+    /// `ebb` in it.
+    pub cache: PathBuf,
+}
+
+impl Places {
+    /// The places that the environment names.
+    ///
+    /// # Errors
+    /// [`Code::Storage`] where the user has no home folder and `EBB_HOME` is not set.
+    pub fn from_env() -> Result<Self, Failure> {
+        if let Some(home) = std::env::var_os("EBB_HOME").filter(|home| !home.is_empty()) {
+            let home = PathBuf::from(home);
+            return Ok(Self { cache: home.join("cache"), home });
+        }
+        let dirs = directories::BaseDirs::new().ok_or_else(|| {
+            Failure::new(Code::Storage, "this user has no home folder")
+                .hint("set EBB_HOME to a folder for Ebb's data")
+        })?;
+        Ok(Self { home: dirs.data_dir().join("ebb"), cache: dirs.cache_dir().join("ebb") })
+    }
+
+    /// Who the running host is: [`crate::Endpoint`] as JSON, readable by the user alone.
+    pub fn endpoint_file(&self) -> PathBuf {
+        self.home.join("run").join("host.json")
+    }
+
+    /// Locked by the running host.
+    pub fn lock_file(&self) -> PathBuf {
+        self.home.join("run").join("host.lock")
+    }
+
+    /// The host's log.
+    pub fn log_file(&self) -> PathBuf {
+        self.home.join("run").join("host.log")
+    }
+
+    /// The models that were added.
+    pub fn models_file(&self) -> PathBuf {
+        self.home.join("models.json")
+    }
+
+    /// The models that were loaded, with their options.
+    pub fn state_file(&self) -> PathBuf {
+        self.home.join("state.json")
+    }
+
+    /// Profiles, one TOML file each.
+    pub fn profiles_folder(&self) -> PathBuf {
+        self.home.join("profiles")
+    }
+
+    /// Folders whose subfolders hold ONNX Runtime libraries, best first.
+    pub fn runtime_folders(&self) -> Vec<PathBuf> {
+        vec![self.home.join("runtimes"), self.cache.join("runtimes")]
+    }
+}
+
+/// Who the running host is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Its address: `http://127.0.0.1:4770`.
+    pub url: String,
+    /// Its process.
+    pub pid: u32,
+    /// What every request must carry, as `Authorization: Bearer …`.
+    pub token: String,
+    /// Its version of Ebb.
+    pub version: String,
+}
