@@ -92,12 +92,14 @@ pub struct Plan {
     pub lines: Vec<OptionLine>,
 }
 
-/// Says what a load's options mean.
+/// Says what a load's options mean on the provider that will run it (`cpu`, `cuda`, in any spelling). Lines come in the
+/// order of the requests, one each; lines for what Ebb sets by itself follow, their `requested` empty. A line's
+/// `effective` is filled in only where the option is known to do nothing.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] for a value that does not fit a known key's type, [`Code::Conflict`] where two cannot both hold.
-pub fn plan(requested: &[Requested]) -> Result<Plan, Failure> {
-    let _ = (requested, Code::InvalidValue);
+pub fn plan(requested: &[Requested], provider: &str) -> Result<Plan, Failure> {
+    let _ = (requested, provider, Code::InvalidValue);
     Ok(Plan { arena: Some(ArenaPlan::default()), ..Plan::default() })
 }
 
