@@ -179,8 +179,10 @@ pub struct EmbedFigures {
 pub struct Truncation {
     /// Index of the text in the request.
     pub index: u32,
-    /// Tokens that it has.
+    /// Tokens that it has, special ones included.
     pub tokens: u32,
+    /// Whether `tokens` is exact; a very long text is read only as far as the model needs, and has at least so many.
+    pub exact: bool,
     /// Tokens that were used.
     pub used: u32,
 }

@@ -1,5 +1,7 @@
 //! What a model is.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{DType, Target, options::OptionLine};
@@ -16,6 +18,19 @@ pub enum ModelKind {
     Audio,
     /// A bare `.onnx` or `.ort` file: tensors in, tensors out.
     Tensors,
+}
+
+/// What a model folder or file holds, as far as can be told without loading it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// What it is for.
+    pub kind: ModelKind,
+    /// The model file that would be loaded.
+    pub file: PathBuf,
+    /// What `variant` may choose from: the names of the folder's model files without their endings, the default first.
+    pub variants: Vec<String>,
+    /// Size of the model file and of its external data.
+    pub weights_bytes: u64,
 }
 
 /// How token vectors become one vector a text.
