@@ -1,1 +1,15 @@
 //! The only crate that knows ONNX Runtime: sessions, arenas, devices, embeddings, tensors.
+
+mod embed;
+mod error;
+mod folder;
+mod library;
+mod model;
+mod session;
+mod sys;
+mod tensors;
+
+pub use error::Error;
+pub use folder::inspect;
+pub use library::Attempt;
+pub use model::{OrtRun, OrtSession};
