@@ -1,0 +1,163 @@
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// What the importer can take, said wherever it has to refuse.
+const SUPPORTED: &str = "a safetensors folder of a BERT embedding model: config.json with \"model_type\": \"bert\", \
+     absolute positions and gelu; model.safetensors; tokenizer.json";
+
+/// Why an import failed. Nothing is left at the destination then.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The source is a file, or nothing at all.
+    #[error("{} is not a folder; give the folder that holds config.json, tokenizer.json and model.safetensors", .0.display())]
+    NotAFolder(PathBuf),
+    /// The source is of a kind that cannot be imported yet.
+    #[error("{} is {kind}, which is not supported yet; supported: {SUPPORTED}", path.display())]
+    UnsupportedSource {
+        /// The source.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The source holds an ONNX model.
+    #[error("{} holds an ONNX model already; it needs no import, add it with `ebb model add`", .0.display())]
+    AlreadyOnnx(PathBuf),
+    /// A file that the model cannot do without is missing.
+    #[error("{} has no {file}; {hint}", folder.display())]
+    MissingFile {
+        /// The source folder.
+        folder: PathBuf,
+        /// The file's name.
+        file: &'static str,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// A JSON file cannot be read as what it should be.
+    #[error("{} is broken; download the model again", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and reason.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The model is of another family.
+    #[error("the architecture {architecture} is not supported; supported: {SUPPORTED}")]
+    UnsupportedArchitecture {
+        /// As config.json names it.
+        architecture: String,
+    },
+    /// A setting in config.json or modules.json asks for something that the graph would not do.
+    #[error("{key} is \"{value}\", which is not supported; supported: {supported}")]
+    UnsupportedSetting {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The values that work.
+        supported: &'static str,
+    },
+    /// Numbers in config.json contradict each other.
+    #[error("config.json cannot be right: {0}")]
+    ImpossibleConfig(String),
+    /// The safetensors file is damaged.
+    #[error("{} is not a whole safetensors file: {reason}; download it again", path.display())]
+    BrokenWeights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The weights lack a tensor that config.json asks for.
+    #[error("{} has no tensor {name}, which config.json calls for; the two do not belong together", path.display())]
+    MissingTensor {
+        /// The safetensors file.
+        path: PathBuf,
+        /// The tensor's name.
+        name: String,
+    },
+    /// A tensor's shape contradicts config.json.
+    #[error(
+        "tensor {name} has shape {actual:?}, but config.json calls for {expected:?}; the two do not belong together"
+    )]
+    WrongShape {
+        /// The tensor's name.
+        name: String,
+        /// By config.json.
+        expected: Vec<usize>,
+        /// In the file.
+        actual: Vec<usize>,
+    },
+    /// A tensor's numbers are of a type that is not converted.
+    #[error("tensor {name} is of type {data_type}; supported: F32, F16, BF16")]
+    UnsupportedDataType {
+        /// The tensor's name.
+        name: String,
+        /// Its type.
+        data_type: String,
+    },
+    /// Something is there already.
+    #[error("{} exists and is not empty; choose another folder, or say --force to replace it", .0.display())]
+    DestinationExists(PathBuf),
+    /// The destination may not be written even by force.
+    #[error("{} cannot be the destination: {reason}", path.display())]
+    BadDestination {
+        /// The destination.
+        path: PathBuf,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The user may not read or write there.
+    #[error("no permission for {}; check who owns it", path.display())]
+    Permission {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// No space is left.
+    #[error("the disk is full while writing {}; free some space and try again", path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// The file system failed in another way.
+    #[error("cannot read or write {}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+    /// A weight was given the wrong number of bytes: a mistake in the program that builds the model.
+    #[error("weight {name} takes {expected_bytes} bytes, {actual_bytes} were written")]
+    WeightLength {
+        /// The weight's name.
+        name: String,
+        /// By its type and shape.
+        expected_bytes: u64,
+        /// By what was written.
+        actual_bytes: u64,
+    },
+}
+
+impl Error {
+    /// A failure of the file system at `path`, told apart where a person can do something about it.
+    pub fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Permission { path, source }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}

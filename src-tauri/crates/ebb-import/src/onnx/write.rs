@@ -1,0 +1,208 @@
+//! Writing a model without holding its weights.
+//!
+//! A protobuf message is a length and then its fields in any order, and a repeated field may come in pieces. So the
+//! graph's small part goes out as prost encodes it, and each weight follows as one more `initializer` field: a short
+//! head, then the bytes straight from their source. Only the lengths must be known beforehand, and they are.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use prost::{
+    Message,
+    encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len},
+};
+
+use super::{
+    graph::{Model, Weight},
+    proto::{DataLocation, StringStringEntryProto, TensorProto},
+};
+use crate::Error;
+
+/// Protobuf readers stop at 2 GiB; above this many bytes of weights they go into a file beside the model.
+pub const INLINE_LIMIT_BYTES: u64 = 1_500_000_000;
+
+/// External weights start at multiples of this, so that a runtime can map them page by page.
+const EXTERNAL_ALIGNMENT_BYTES: u64 = 4096;
+
+const MODEL_GRAPH: u32 = 7;
+const GRAPH_INITIALIZER: u32 = 5;
+const TENSOR_RAW_DATA: u32 = 9;
+
+/// Where a model's weights go. Constants stay in the model file either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// Into the model file.
+    Inline,
+    /// Into a second file beside it, named as the model with `.data` appended.
+    External,
+}
+
+impl Storage {
+    /// What suits weights of this size.
+    pub fn for_weights(size_bytes: u64) -> Self {
+        if size_bytes > INLINE_LIMIT_BYTES { Self::External } else { Self::Inline }
+    }
+}
+
+/// Takes the bytes of the weights, one after the other.
+pub struct Sink {
+    file: BufWriter<File>,
+    path: PathBuf,
+    written_bytes: u64,
+}
+
+impl Sink {
+    fn create(path: PathBuf) -> Result<Self, Error> {
+        let file = File::create(&path).map_err(|source| Error::io(&path, source))?;
+        Ok(Self { file: BufWriter::with_capacity(1 << 20, file), path, written_bytes: 0 })
+    }
+
+    /// Appends bytes. Fails as the file system does: full disk, no permission.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all(bytes).map_err(|source| Error::io(&self.path, source))?;
+        self.written_bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_weight(
+        &mut self,
+        index: usize,
+        weight: &Weight,
+        fill: &mut impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let start_bytes = self.written_bytes;
+        fill(index, weight, self)?;
+        let actual_bytes = self.written_bytes - start_bytes;
+        if actual_bytes == weight.size_bytes {
+            return Ok(());
+        }
+        Err(Error::WeightLength {
+            name: weight.name.clone(),
+            expected_bytes: weight.size_bytes,
+            actual_bytes,
+        })
+    }
+
+    fn pad_to(&mut self, offset_bytes: u64) -> Result<(), Error> {
+        let padding = [0; EXTERNAL_ALIGNMENT_BYTES as usize];
+        self.write(&padding[..(offset_bytes - self.written_bytes) as usize])
+    }
+
+    /// Waits until the bytes are on the disk: a model that was renamed into place must be whole after a power cut.
+    fn finish(mut self) -> Result<u64, Error> {
+        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        synced.map_err(|source| Error::io(&self.path, source))?;
+        Ok(self.written_bytes)
+    }
+}
+
+impl Model {
+    /// Writes the model to `path` (and `path` + `.data` for [`Storage::External`]), asking `fill` for the bytes of each
+    /// weight in turn, little endian and exactly [`Weight::size_bytes`] of them. Gives the bytes written.
+    ///
+    /// Fails with what `fill` fails with, with the file system's errors, or if a weight got the wrong number of bytes.
+    pub fn write(
+        self,
+        path: &Path,
+        storage: Storage,
+        fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        match storage {
+            Storage::Inline => self.write_inline(path, fill),
+            Storage::External => self.write_external(path, fill),
+        }
+    }
+
+    fn write_inline(
+        self,
+        path: &Path,
+        mut fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let heads: Vec<Vec<u8>> = self.graph.weights.iter().map(inline_head).collect();
+        let initializers_bytes: u64 = heads
+            .iter()
+            .zip(&self.graph.weights)
+            .map(|(head, weight)| head.len() as u64 + weight.size_bytes)
+            .map(|body_bytes| {
+                (key_len(GRAPH_INITIALIZER) + encoded_len_varint(body_bytes)) as u64 + body_bytes
+            })
+            .sum();
+
+        let mut sink = Sink::create(path.to_owned())?;
+        sink.write(&self.proto.encode_to_vec())?;
+        let graph = self.graph.proto.encode_to_vec();
+        sink.write(&field(MODEL_GRAPH, graph.len() as u64 + initializers_bytes))?;
+        sink.write(&graph)?;
+        for (index, (head, weight)) in heads.iter().zip(&self.graph.weights).enumerate() {
+            sink.write(&field(GRAPH_INITIALIZER, head.len() as u64 + weight.size_bytes))?;
+            sink.write(head)?;
+            sink.write_weight(index, weight, &mut fill)?;
+        }
+        sink.finish()
+    }
+
+    fn write_external(
+        mut self,
+        path: &Path,
+        mut fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let mut data_name = path.file_name().unwrap_or(OsStr::new("model.onnx")).to_owned();
+        data_name.push(".data");
+        let location = data_name.to_string_lossy().into_owned();
+
+        let mut sink = Sink::create(path.with_file_name(data_name))?;
+        for (index, weight) in self.graph.weights.iter().enumerate() {
+            let offset_bytes = sink.written_bytes.next_multiple_of(EXTERNAL_ALIGNMENT_BYTES);
+            sink.pad_to(offset_bytes)?;
+            sink.write_weight(index, weight, &mut fill)?;
+            self.graph.proto.initializer.push(external_tensor(weight, &location, offset_bytes));
+        }
+        let data_bytes = sink.finish()?;
+
+        self.proto.graph = Some(self.graph.proto);
+        let mut sink = Sink::create(path.to_owned())?;
+        sink.write(&self.proto.encode_to_vec())?;
+        Ok(data_bytes + sink.finish()?)
+    }
+}
+
+/// A tensor message up to and including the length of its raw data.
+fn inline_head(weight: &Weight) -> Vec<u8> {
+    let mut head = described(weight).encode_to_vec();
+    head.extend(field(TENSOR_RAW_DATA, weight.size_bytes));
+    head
+}
+
+fn external_tensor(weight: &Weight, location: &str, offset_bytes: u64) -> TensorProto {
+    let entry = |key: &str, value: String| StringStringEntryProto { key: key.to_owned(), value };
+    TensorProto {
+        external_data: vec![
+            entry("location", location.to_owned()),
+            entry("offset", offset_bytes.to_string()),
+            entry("length", weight.size_bytes.to_string()),
+        ],
+        data_location: DataLocation::External as i32,
+        ..described(weight)
+    }
+}
+
+fn described(weight: &Weight) -> TensorProto {
+    TensorProto {
+        dims: weight.dims.clone(),
+        data_type: weight.data_type as i32,
+        name: weight.name.clone(),
+        ..Default::default()
+    }
+}
+
+/// Key and length of a length-delimited field.
+fn field(tag: u32, length_bytes: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    encode_key(tag, WireType::LengthDelimited, &mut bytes);
+    encode_varint(length_bytes, &mut bytes);
+    bytes
+}
