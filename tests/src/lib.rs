@@ -1,1 +1,5 @@
-//! What the end-to-end tests share.
+//! What the end-to-end tests share: tiny models made on demand, and the reference that real vectors are compared with.
+
+pub mod home;
+pub mod models;
+pub mod reference;
