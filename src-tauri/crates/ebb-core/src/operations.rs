@@ -268,6 +268,9 @@ pub struct Profile {
 pub struct ProfileList {
     /// Built-in ones first, then by name.
     pub profiles: Vec<Profile>,
+    /// One sentence for each file that cannot be used; left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<String>,
 }
 
 /// Answer to looking options up.
