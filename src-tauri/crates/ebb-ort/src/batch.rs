@@ -24,9 +24,8 @@ pub(crate) fn split(lengths: &[usize], batch_tokens: usize) -> Vec<Batch> {
     // For the first `end` texts of `order`: the least cost, and where its last batch starts.
     let mut best = vec![(0_usize, 0_usize)];
     for end in 1..=order.len() {
-        let cost_from = |start: usize| {
-            best[start].0 + (end - start) * lengths[order[start]] + BATCH_COST_TOKENS
-        };
+        let cost_from =
+            |start: usize| best[start].0 + (end - start) * lengths[order[start]] + BATCH_COST_TOKENS;
         let fits = |start: &usize| end - start == 1 || (end - start) * lengths[order[*start]] <= batch_tokens;
         let cheapest = (0..end).rev().take_while(fits).map(|start| (cost_from(start), start)).min();
         best.push(cheapest.unwrap_or_default());

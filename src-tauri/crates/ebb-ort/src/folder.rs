@@ -94,7 +94,9 @@ fn inspect_genai(folder: &Path) -> Result<Inspection, Error> {
 /// Optimum's layout of models of several parts, and of decoders that keep a cache.
 fn inspect_encoder_decoder(folder: &Path, files: &[PathBuf]) -> Result<Option<Inspection>, Error> {
     let part = |wanted: &str| files.iter().find(|file| variant::stem(file) == wanted).cloned();
-    let Some(decoder) = part("decoder_model_merged").or_else(|| part("decoder_model")) else { return Ok(None) };
+    let Some(decoder) = part("decoder_model_merged").or_else(|| part("decoder_model")) else {
+        return Ok(None);
+    };
     let encoder = part("encoder_model");
     let kind = match &encoder {
         Some(_) if hears(folder) => ModelKind::Audio,
@@ -105,8 +107,7 @@ fn inspect_encoder_decoder(folder: &Path, files: &[PathBuf]) -> Result<Option<In
 }
 
 fn of_parts(kind: ModelKind, parts: &[PathBuf], files: &[PathBuf]) -> Result<Inspection, Error> {
-    let weights_bytes =
-        parts.iter().map(|part| external::weights_bytes(part)).sum::<Result<u64, Error>>()?;
+    let weights_bytes = parts.iter().map(|part| external::weights_bytes(part)).sum::<Result<u64, Error>>()?;
     Ok(Inspection { kind, file: parts[0].clone(), variants: variant::names(files), weights_bytes })
 }
 

@@ -1,5 +1,6 @@
 //! The only crate that knows ONNX Runtime: sessions, arenas, devices, embeddings, tensors.
 
+mod batch;
 mod embed;
 mod error;
 mod folder;
@@ -8,6 +9,7 @@ mod model;
 mod session;
 mod sys;
 mod tensors;
+mod tokens;
 
 pub use error::Error;
 pub use folder::inspect;

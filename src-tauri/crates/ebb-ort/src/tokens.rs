@@ -12,6 +12,7 @@ const WHOLE_TEXT_BYTES: usize = 128 << 10;
 
 /// A tokenizer with the model's limit. Padding and truncation that `tokenizer.json` asks for are not applied: batches are
 /// padded to their longest text, and what was cut off is reported.
+#[derive(Debug)]
 pub(crate) struct TextTokenizer {
     tokenizer: Tokenizer,
     max_tokens: usize,

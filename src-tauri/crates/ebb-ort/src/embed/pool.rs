@@ -3,26 +3,32 @@
 use ebb_core::Pooling;
 use half::f16;
 
-/// A number of the model's output.
+/// A number of the model's output, as little-endian bytes.
 pub(super) trait Number: Copy {
     fn to_f32(self) -> f32;
 }
 
-impl Number for f32 {
+impl Number for [u8; 4] {
     fn to_f32(self) -> f32 {
-        self
+        f32::from_le_bytes(self)
     }
 }
 
-impl Number for f16 {
+impl Number for [u8; 2] {
     fn to_f32(self) -> f32 {
-        f16::to_f32(self)
+        f16::from_le_bytes(self).to_f32()
     }
 }
 
 /// Makes a text's vector of what the model gave for it: `dimensions` numbers a token, padding included, or one vector where
 /// the model pools. `tokens` is how many are the text's own.
-pub(super) fn pool<T: Number>(row: &[T], tokens: usize, pooling: Pooling, normalize: bool, vector: &mut [f32]) {
+pub(super) fn pool<T: Number>(
+    row: &[T],
+    tokens: usize,
+    pooling: Pooling,
+    normalize: bool,
+    vector: &mut [f32],
+) {
     let dimensions = vector.len();
     match pooling {
         Pooling::Mean => {
@@ -57,7 +63,7 @@ mod tests {
 
     fn pooled(pooling: Pooling, normalize: bool) -> [f32; 2] {
         let mut vector = [f32::NAN; 2];
-        pool(&ROW, 2, pooling, normalize, &mut vector);
+        pool(&ROW.map(f32::to_le_bytes), 2, pooling, normalize, &mut vector);
         vector
     }
 
@@ -72,13 +78,13 @@ mod tests {
         let [x, y] = pooled(Pooling::Mean, true);
         assert!((x.hypot(y) - 1.0).abs() < 1e-6);
         let mut zeros = [1.0; 2];
-        pool(&[0.0_f32; 2], 1, Pooling::Mean, true, &mut zeros);
+        pool(&[[0_u8; 4]; 2], 1, Pooling::Mean, true, &mut zeros);
         assert_eq!(zeros, [0.0, 0.0]);
     }
 
     #[test]
     fn half_precision_is_read_too() {
-        let row = ROW.map(f16::from_f32);
+        let row = ROW.map(|number| f16::from_f32(number).to_le_bytes());
         let mut vector = [0.0; 2];
         pool(&row, 2, Pooling::Mean, false, &mut vector);
         assert_eq!(vector, [4.0, 4.0]);
