@@ -39,7 +39,7 @@ pub use job::{
     Truncation,
 };
 pub use load::{LoadOptions, LoadSpec};
-pub use model::{EmbeddingInfo, Inspection, ModelInfo, ModelKind, Pooling, TensorInfo};
+pub use model::{EmbeddingInfo, Inspection, ModelInfo, ModelKind, Pooling, Probe, ProbedDevice, TensorInfo};
 pub use places::{Endpoint, Places};
 pub use policy::{Decision, Outcome, Policy, RunReport, ShrinkEvery};
 pub use sample::{ArenaSample, Memory, Pool, Sample};

@@ -1,6 +1,6 @@
 //! What a model is.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,32 @@ pub struct Inspection {
     pub variants: Vec<String>,
     /// Size of the model file and of its external data.
     pub weights_bytes: u64,
+}
+
+/// What ONNX Runtime offers here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// The library that would be used.
+    pub library: PathBuf,
+    /// Its version.
+    pub version: String,
+    /// Execution providers that it is built with or that a plug-in brings, by Ebb's names.
+    pub providers: Vec<String>,
+    /// Devices that they see.
+    pub devices: Vec<ProbedDevice>,
+    /// Plug-in providers that are there and do not load, by name, with the reason.
+    pub refused: BTreeMap<String, String>,
+}
+
+/// A device that an execution provider sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbedDevice {
+    /// The provider, by Ebb's name.
+    pub provider: String,
+    /// `cpu`, `gpu` or `npu`.
+    pub kind: String,
+    /// Who made it.
+    pub vendor: String,
 }
 
 /// How token vectors become one vector a text.

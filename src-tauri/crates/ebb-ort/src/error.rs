@@ -168,7 +168,9 @@ impl Error {
 
     /// Adds what to do next, to an error that has no fixed advice.
     pub(crate) fn hint(mut self, text: impl Into<String>) -> Self {
-        if let Self::Model { hint, .. } | Self::Tokenizer { hint, .. } | Self::Request { hint, .. } = &mut self {
+        if let Self::Model { hint, .. } | Self::Tokenizer { hint, .. } | Self::Request { hint, .. } =
+            &mut self
+        {
             *hint = Some(text.into());
         }
         self

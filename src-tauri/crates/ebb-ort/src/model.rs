@@ -1,28 +1,39 @@
 //! A model that is ready to serve: what it is for decides which task drives its sessions.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 
 use bytes::Bytes;
-use ebb_core::{Chunk, Code, Failure, Job, JobKind, ModelInfo, Step};
+use ebb_core::{
+    Chunk, Code, Control, Failure, Inspection, Job, JobKind, LoadSpec, ModelInfo, ModelKind, Session, Step,
+    options::{self, OptionLine, Requested},
+};
 
 use crate::{
     Error,
+    control::OrtControl,
     embed::{EmbedRun, Embedder},
+    environment::{self, Runtime},
+    folder,
+    provider::{self, Chosen},
+    session::{Loaded, Opening},
+    sys,
     tensors::{TensorRun, Tensors},
 };
 
-/// A loaded model.
+/// A loaded model. Its parts go in the order of the fields: sessions with what they hold, then the heap that they leave.
 #[derive(Debug)]
 pub struct OrtSession {
     task: Task,
+    control: Arc<OrtControl>,
     info: ModelInfo,
+    _trim: TrimOnDrop,
 }
 
 /// What a model is for. Each task owns the sessions that it runs.
 #[derive(Debug)]
 enum Task {
-    Embed(Embedder),
-    Tensors(Tensors),
+    Embed(Box<Embedder>),
+    Tensors(Box<Tensors>),
 }
 
 /// A job in flight.
@@ -35,28 +46,149 @@ enum Kind {
     Tensors(TensorRun),
 }
 
-impl OrtSession {
-    pub(crate) fn begin(
+/// Gives the heap back once all that lived in it is gone.
+#[derive(Debug)]
+struct TrimOnDrop;
+
+impl Drop for TrimOnDrop {
+    fn drop(&mut self) {
+        sys::trim_heap();
+    }
+}
+
+impl Drop for OrtSession {
+    fn drop(&mut self) {
+        self.control.close();
+    }
+}
+
+/// Loads a model. `progress` is told in words what is being done.
+///
+/// # Errors
+/// Where the library, the model, the provider or an option does not do; see [`Error`].
+pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSession, Error> {
+    let span = tracing::info_span!("load", model = spec.alias);
+    let _entered = span.enter();
+    let started = Instant::now();
+    progress("looking at the model");
+    let found = folder::inspect(&spec.path, spec.options.variant.as_deref())?;
+    if matches!(found.kind, ModelKind::Chat | ModelKind::Audio) {
+        return Err(Error::Unsupported(format!(
+            "{} holds a {} model; this version of Ebb runs embedding models and bare ONNX files",
+            spec.path.display(),
+            if found.kind == ModelKind::Chat { "chat" } else { "speech" }
+        )));
+    }
+    progress("loading ONNX Runtime");
+    let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders)?;
+    progress("loading the model");
+    let (loaded, provider, lines) = load(&runtime, spec, &found.file)?;
+    progress("preparing to serve");
+    let session = ready(spec, found, &runtime, loaded, &provider, lines, started)?;
+    tracing::info!(provider = session.info.provider, load_ms = session.info.load_ms, "the model is loaded");
+    Ok(session)
+}
+
+/// Loads the file on the first provider that takes it: the one that was named, or what `auto` finds.
+fn load(runtime: &Runtime, spec: &LoadSpec, file: &Path) -> Result<(Loaded, Chosen, Vec<OptionLine>), Error> {
+    let options = &spec.options;
+    let requested = Requested::all(options);
+    let candidates =
+        provider::candidates(runtime, options.provider.as_deref(), options.device, &spec.runtime_folders)?;
+    let last = candidates.len() - 1;
+    for (index, provider) in candidates.into_iter().enumerate() {
+        let mut plan = options::plan(&requested, &provider.name)?;
+        let mut lines = std::mem::take(&mut plan.lines);
+        let opening = Opening { runtime, file, plan: &plan, provider: &provider, threads: options.threads };
+        match Loaded::open(&opening, &mut lines) {
+            Ok(loaded) => return Ok((loaded, provider, lines)),
+            Err(error) if index < last => {
+                tracing::warn!(provider = provider.name, %error, "not usable, trying the next provider");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Unsupported("no execution provider was found".to_owned()))
+}
+
+fn ready(
+    spec: &LoadSpec,
+    found: Inspection,
+    runtime: &Runtime,
+    loaded: Loaded,
+    provider: &Chosen,
+    lines: Vec<OptionLine>,
+    started: Instant,
+) -> Result<OrtSession, Error> {
+    let held = vec![Arc::clone(loaded.held())];
+    let control = Arc::new(OrtControl::new(&spec.alias, provider, found.weights_bytes, held));
+    let (inputs, outputs) = (loaded.inputs().to_vec(), loaded.outputs().to_vec());
+    let (task, embedding) = match found.kind {
+        ModelKind::Embeddings => {
+            let embedder = Embedder::open(&spec.path, loaded, &spec.options)?;
+            let info = embedder.info().clone();
+            (Task::Embed(Box::new(embedder)), Some(info))
+        }
+        _ => (Task::Tensors(Box::new(Tensors::new(loaded))), None),
+    };
+    let info = ModelInfo {
+        alias: spec.alias.clone(),
+        kind: found.kind,
+        file: found.file.display().to_string(),
+        provider: provider.name.clone(),
+        arenas: control.targets().to_vec(),
+        weights_bytes: found.weights_bytes,
+        inputs,
+        outputs,
+        embedding,
+        options: lines,
+        runtime_version: runtime.library.version.clone(),
+        runtime_library: runtime.library.path.display().to_string(),
+        load_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    Ok(OrtSession { task, control, info, _trim: TrimOnDrop })
+}
+
+impl Session for OrtSession {
+    type Run = OrtRun;
+
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn control(&self) -> Arc<dyn Control> {
+        Arc::clone(&self.control) as Arc<dyn Control>
+    }
+
+    fn begin(
         &mut self,
         job: Job,
         data: Bytes,
         run_options: &BTreeMap<String, String>,
-    ) -> Result<OrtRun, Error> {
+    ) -> Result<OrtRun, Failure> {
         Ok(OrtRun(match (&mut self.task, job.kind) {
-            (Task::Embed(embedder), JobKind::Embed { texts }) => Kind::Embed(embedder.begin(texts, run_options)?),
+            (Task::Embed(embedder), JobKind::Embed { texts }) => {
+                Kind::Embed(embedder.begin(texts, run_options)?)
+            }
             (Task::Tensors(tensors), JobKind::Tensors { inputs, outputs }) => {
                 Kind::Tensors(tensors.begin(inputs, outputs, data, run_options)?)
             }
-            (Task::Embed(_), _) => return Err(Error::Unsupported("this model embeds texts".to_owned())),
-            (Task::Tensors(_), _) => return Err(Error::Unsupported("this model takes tensors".to_owned())),
+            (Task::Embed(_), _) => {
+                return Err(Failure::new(Code::Unsupported, "this model takes texts, not tensors")
+                    .hint("embed texts with it, or load its .onnx file by itself to run tensors"));
+            }
+            (Task::Tensors(_), _) => {
+                return Err(Failure::new(Code::Unsupported, "this model takes tensors, not texts")
+                    .hint("run tensors through it, or load the folder of an embedding model"));
+            }
         }))
     }
 
-    pub(crate) fn step(&mut self, run: &mut OrtRun, chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
+    fn step(&mut self, run: &mut OrtRun, chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
         let step = match (&mut self.task, &mut run.0) {
             (Task::Embed(embedder), Kind::Embed(run)) => embedder.step(run, chunks)?,
             (Task::Tensors(tensors), Kind::Tensors(run)) => tensors.step(run, chunks)?,
-            _ => return Err(Failure::new(Code::Internal, format!("a run of another model than {}", self.info.alias))),
+            _ => return Err(Failure::new(Code::Internal, "the job belongs to another model")),
         };
         Ok(step)
     }

@@ -1,17 +1,33 @@
 //! One model file in memory: its ONNX Runtime session.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
 
-use ebb_core::{DType, TensorInfo, options::SHRINK_KEY};
+use ebb_core::{
+    DType, Target, TensorInfo,
+    options::{ExtendStrategy, OptionLine, Plan, SHRINK_KEY},
+};
 use ort::{
-    environment::Environment,
+    ErrorCode,
     session::{
-        HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue, SessionInputs, SessionOutputs,
+        HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue, SessionInputs,
+        SessionOutputs, builder::SessionBuilder,
     },
     value::{Outlet, TensorElementType, ValueType},
 };
 
-use crate::Error;
+use crate::{
+    Error,
+    arena::{Arena, Registration},
+    environment::Runtime,
+    held::Held,
+    provider::Chosen,
+    settings,
+    tick::Tick,
+};
+
+/// Least room that a cap must leave beside the weights. At or below them ONNX Runtime's own arithmetic underflows and the cap
+/// is void.
+const HEADROOM_BYTES: u64 = 64 << 10;
 
 /// An input of a run: its name and its value, which is only borrowed, so that a run can be tried again.
 pub(crate) type Input<'a, 'v> = (&'a str, SessionInputValue<'v>);
@@ -25,26 +41,78 @@ pub(crate) struct Ran<T> {
     pub(crate) cap_retries: u32,
 }
 
-/// A model file in memory, owned by the task that runs it.
+/// How a model file is to be loaded.
+pub(crate) struct Opening<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) file: &'a Path,
+    pub(crate) plan: &'a Plan,
+    pub(crate) provider: &'a Chosen,
+    pub(crate) threads: Option<u32>,
+}
+
+/// A model file in memory, owned by the task that runs it. What it holds goes before the session itself.
 #[derive(Debug)]
 pub(crate) struct Loaded {
+    held: Arc<Held>,
     session: Session,
     inputs: Vec<TensorInfo>,
     outputs: Vec<TensorInfo>,
 }
 
 impl Loaded {
-    /// Loads a model file.
+    /// Loads a model file, with an arena of its own as planned. `lines` get what the session shows of their options.
     ///
     /// # Errors
-    /// [`Error::Model`] where it is none.
-    pub(crate) fn open(environment: &Environment, file: &Path) -> Result<Self, Error> {
-        let session = Session::builder(environment)
-            .and_then(|mut builder| builder.commit_from_file(file))
-            .map_err(Error::runtime("load the model"))?;
+    /// [`Error::Model`] where it is none, [`Error::CapBelowWeights`], [`Error::Provider`], [`Error::Option`].
+    pub(crate) fn open(opening: &Opening<'_>, lines: &mut [OptionLine]) -> Result<Self, Error> {
+        let limit_bytes = limit(opening)?;
+        let (loaded, builder) = Self::create(opening, limit_bytes)?;
+        if let (Some(limit_bytes), Some(stats)) = (limit_bytes, loaded.held.cpu_stats()) {
+            let needed_bytes = stats.reserved_bytes + HEADROOM_BYTES;
+            if limit_bytes < needed_bytes {
+                return Err(Error::CapBelowWeights {
+                    limit_bytes,
+                    weights_bytes: stats.reserved_bytes,
+                    needed_bytes,
+                });
+            }
+        }
+        settings::show(lines, opening.plan, &builder, &loaded.held);
+        Ok(loaded)
+    }
+
+    /// Creates the sessions. The arena is registered for as long as that takes, on every way out.
+    fn create(opening: &Opening<'_>, limit_bytes: Option<u64>) -> Result<(Self, SessionBuilder), Error> {
+        let Opening { runtime, file, plan, provider, threads } = *opening;
+        let mut builder = settings::builder(runtime, plan, provider, threads)?;
+        let failed = |error: Error| at_load(error, file, provider, limit_bytes);
+        let registration = plan
+            .arena
+            .as_ref()
+            .map(|arena| Registration::new(&runtime.environment, arena, limit_bytes))
+            .transpose()?;
+        let tick =
+            registration.is_some().then(|| Tick::new(&runtime.environment)).transpose().map_err(failed)?;
+        if let Some(tick) = &tick
+            && plan.arena.as_ref().is_some_and(|arena| arena.strategy == ExtendStrategy::NextPowerOfTwo)
+        {
+            tick.prime().map_err(failed)?;
+        }
+        let session =
+            builder.commit_from_file(file).map_err(Error::runtime("load the model")).map_err(failed)?;
+        let refused = registration.as_ref().map(|made| made.refused().to_vec()).unwrap_or_default();
+        drop(registration);
+        let held = Held::new(arenas_of(&session, provider)?, tick, refused);
+        // Loading leaves free regions behind; from here on, what is reserved is what the model needs.
+        held.shrink_cpu()?;
         let inputs = session.inputs().iter().map(described).collect();
         let outputs = session.outputs().iter().map(described).collect();
-        Ok(Self { session, inputs, outputs })
+        Ok((Self { held: Arc::new(held), session, inputs, outputs }, builder))
+    }
+
+    /// What other threads may look at and shrink.
+    pub(crate) fn held(&self) -> &Arc<Held> {
+        &self.held
     }
 
     /// What it takes.
@@ -69,25 +137,116 @@ impl Loaded {
         run_options: &BTreeMap<String, String>,
         take: impl FnOnce(&SessionOutputs<'_>) -> Result<T, Error>,
     ) -> Result<Ran<T>, Error> {
-        let options = prepared(wanted, run_options)?;
-        let outputs = self
-            .session
-            .run_with_options(borrowed(inputs), &options)
-            .map_err(Error::runtime("run the model"))?;
-        Ok(Ran { value: take(&outputs)?, cap_retries: 0 })
+        let options = prepared(wanted, run_options, &self.held.take_waiting())?;
+        let mut cap_retries = 0;
+        loop {
+            let hit = match self.session.run_with_options(borrowed(inputs), &options) {
+                Ok(outputs) => return Ok(Ran { value: take(&outputs)?, cap_retries }),
+                Err(error) => LimitHit::read(error.message()).ok_or_else(|| at_run(error))?,
+            };
+            if cap_retries > 0 {
+                return Err(Error::ArenaLimit {
+                    limit_bytes: self.held.cpu_stats().and_then(|stats| stats.limit_bytes).unwrap_or(0),
+                    requested_bytes: hit.requested_bytes,
+                    available_bytes: hit.available_bytes,
+                });
+            }
+            // Regions of earlier shapes lie idle under the cap; without them the same run may fit.
+            tracing::debug!(
+                hit.requested_bytes,
+                hit.available_bytes,
+                "at the arena's cap: shrinking, trying again"
+            );
+            self.held.shrink_cpu()?;
+            cap_retries += 1;
+        }
+    }
+}
+
+/// The cap of the arena: as given, or on top of what the weights take. That is known only once they are loaded, and a cap is
+/// set when the arena is made, so the model is loaded once without one.
+fn limit(opening: &Opening<'_>) -> Result<Option<u64>, Error> {
+    let Some(arena) = &opening.plan.arena else { return Ok(None) };
+    let Some(working_bytes) = arena.working_mem_bytes else { return Ok(arena.max_mem_bytes) };
+    let (measured, _) = Loaded::create(opening, None)?;
+    let weights_bytes = measured.held.cpu_stats().unwrap_or_default().reserved_bytes;
+    let limit_bytes = weights_bytes.saturating_add(working_bytes);
+    Ok(Some(arena.max_mem_bytes.map_or(limit_bytes, |cap| cap.min(limit_bytes))))
+}
+
+fn arenas_of(session: &Session, provider: &Chosen) -> Result<Vec<Arena>, Error> {
+    let gpu =
+        provider.gpu_arena().and_then(|(memory_name, device)| Arena::of_gpu(session, memory_name, device));
+    Ok(Arena::of_cpu(session)?.into_iter().chain(gpu).collect())
+}
+
+/// What a failure to load means.
+fn at_load(error: Error, file: &Path, provider: &Chosen, limit_bytes: Option<u64>) -> Error {
+    let Error::Runtime { source, .. } = &error else { return error };
+    let message = source.message();
+    if let (Some(hit), Some(limit_bytes)) = (LimitHit::read(message), limit_bytes) {
+        return Error::CapBelowWeights {
+            limit_bytes,
+            weights_bytes: limit_bytes.saturating_sub(hit.available_bytes),
+            needed_bytes: limit_bytes.saturating_sub(hit.available_bytes) + hit.requested_bytes,
+        };
+    }
+    if is_out_of_memory(message) {
+        return Error::OutOfMemory { reason: message.to_owned() };
+    }
+    match source.code() {
+        ErrorCode::ExecutionProviderFailure if !provider.is_cpu() => provider.unavailable(message),
+        _ => Error::invalid_model(file, message),
+    }
+}
+
+/// What a failure to run means.
+fn at_run(error: ort::Error) -> Error {
+    match error.code() {
+        _ if is_out_of_memory(error.message()) => Error::OutOfMemory { reason: error.message().to_owned() },
+        ErrorCode::InvalidArgument => {
+            Error::Request { message: error.message().to_owned(), param: None, hint: None }
+        }
+        _ => Error::Runtime { doing: "run the model", source: error },
+    }
+}
+
+fn is_out_of_memory(message: &str) -> bool {
+    ["bad_alloc", "Failed to allocate memory", "bad allocation"].iter().any(|sign| message.contains(sign))
+}
+
+/// What ONNX Runtime's arena says when an allocation would pass its cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LimitHit {
+    available_bytes: u64,
+    requested_bytes: u64,
+}
+
+impl LimitHit {
+    /// Reads "Available memory of X is smaller than requested bytes of Y"; there is no code for it.
+    fn read(message: &str) -> Option<Self> {
+        let (_, rest) = message.split_once("Available memory of ")?;
+        let (available, rest) = rest.split_once(" is smaller than requested bytes of ")?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        Some(Self { available_bytes: available.parse().ok()?, requested_bytes: rest[..digits].parse().ok()? })
     }
 }
 
 fn prepared(
     wanted: &[&str],
     run_options: &BTreeMap<String, String>,
+    shrink: &[Target],
 ) -> Result<RunOptions<HasSelectedOutputs>, Error> {
-    let mut selector = if wanted.is_empty() { OutputSelector::default() } else { OutputSelector::no_default() };
+    let mut selector =
+        if wanted.is_empty() { OutputSelector::default() } else { OutputSelector::no_default() };
     for name in wanted {
         selector = selector.with(*name);
     }
     let mut options = RunOptions::new().map_err(Error::runtime("make run options"))?;
-    for (key, value) in run_options.iter().filter(|(key, _)| *key != SHRINK_KEY) {
+    let targets = shrink.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
+    let shrink = (!targets.is_empty()).then(|| (SHRINK_KEY.to_owned(), targets));
+    let given = run_options.iter().filter(|(key, _)| *key != SHRINK_KEY);
+    for (key, value) in given.chain(shrink.as_ref().map(|(key, value)| (key, value))) {
         options.set(key, value).map_err(|error| Error::Option {
             key: key.clone(),
             value: value.clone(),
@@ -99,7 +258,10 @@ fn prepared(
 
 fn borrowed<'a>(inputs: &'a [Input<'_, '_>]) -> SessionInputs<'a, 'a> {
     SessionInputs::ValueMap(
-        inputs.iter().map(|(name, value)| (Cow::Borrowed(*name), SessionInputValue::View(value.view()))).collect(),
+        inputs
+            .iter()
+            .map(|(name, value)| (Cow::Borrowed(*name), SessionInputValue::View(value.view())))
+            .collect(),
     )
 }
 

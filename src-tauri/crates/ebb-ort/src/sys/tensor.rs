@@ -45,8 +45,9 @@ pub(crate) fn contents<'v>(name: &str, value: &'v DynValue) -> Result<(DType, Ve
         .view()
         .downcast::<DynTensorValueType>()
         .map_err(|_| Error::Unsupported(format!("the output '{name}' is not a tensor")))?;
-    let dtype = dtype_of(*tensor.data_type())
-        .ok_or_else(|| Error::Unsupported(format!("the output '{name}' has a type that Ebb does not pass")))?;
+    let dtype = dtype_of(*tensor.data_type()).ok_or_else(|| {
+        Error::Unsupported(format!("the output '{name}' has a type that Ebb does not pass"))
+    })?;
     if !tensor.memory_info().is_cpu_accessible() {
         return Err(Error::Unsupported(format!("the output '{name}' lies in the device's memory")));
     }

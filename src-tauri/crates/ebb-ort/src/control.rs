@@ -1,0 +1,180 @@
+//! The controls of a loaded model: what it holds, and giving that back, also while a job runs.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use ebb_core::{
+    ArenaSample, Control, DroppedTarget, Failure, Memory, Pool, ShrinkReport, Target,
+    options::{self, OptionLine},
+};
+
+use crate::{Error, held::Held, process, provider::Chosen, sys};
+
+/// Controls of every session that a model has: several for a model of several files.
+#[derive(Debug)]
+pub(crate) struct OrtControl {
+    alias: String,
+    provider: Chosen,
+    weights_bytes: u64,
+    targets: Vec<Target>,
+    held: RwLock<Vec<Arc<Held>>>,
+}
+
+impl OrtControl {
+    /// Controls for these sessions. `file_bytes` is the size of the weights on disk, for where no arena tells it.
+    pub(crate) fn new(alias: &str, provider: &Chosen, file_bytes: u64, held: Vec<Arc<Held>>) -> Self {
+        let mut targets: Vec<Target> =
+            held.iter().flat_map(|held| &held.arenas).map(crate::arena::Arena::target).collect();
+        targets.sort();
+        targets.dedup();
+        let reserved =
+            held.iter().filter_map(|held| held.cpu_stats()).map(|stats| stats.reserved_bytes).sum();
+        Self {
+            alias: alias.to_owned(),
+            provider: provider.clone(),
+            weights_bytes: if reserved > 0 { reserved } else { file_bytes },
+            targets,
+            held: RwLock::new(held),
+        }
+    }
+
+    /// Arenas that a shrink can reach.
+    pub(crate) fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Lets go of the arenas, so that they go with their sessions, whoever still has these controls.
+    pub(crate) fn close(&self) {
+        self.held.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn held(&self) -> Vec<Arc<Held>> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// One sample for each device: the arenas of all sessions on it together.
+    fn arenas(&self, held: &[Arc<Held>]) -> Result<Vec<ArenaSample>, Error> {
+        let mut samples: Vec<ArenaSample> = Vec::new();
+        for arena in held.iter().flat_map(|held| &held.arenas) {
+            let one = arena.sample()?;
+            match samples.iter_mut().find(|sum| sum.device == one.device) {
+                Some(sum) => add(sum, &one),
+                None => samples.push(one),
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Splits what was asked for into what a tick reaches now and what it does not, with the reason.
+    fn sort(&self, held: &[Arc<Held>], asked: Option<&[Target]>) -> (Vec<Target>, Vec<DroppedTarget>) {
+        let (mut now, mut dropped) = (Vec::new(), Vec::new());
+        for &target in asked.unwrap_or(&self.targets) {
+            let reason = match target {
+                _ if !self.targets.contains(&target) => {
+                    self.provider.no_arena(target, !self.targets.contains(&Target::cpu(0)))
+                }
+                Target::Cpu(_) => {
+                    now.push(target);
+                    continue;
+                }
+                Target::Gpu(_) => {
+                    held.iter().for_each(|held| held.shrink_on_next_run(target));
+                    "takes effect at the end of the model's next run: a GPU arena is reached only by a run of its own \
+                     session"
+                        .to_owned()
+                }
+            };
+            tracing::info!(model = self.alias, %target, reason, "a shrink target was dropped");
+            dropped.push(DroppedTarget { target, reason });
+        }
+        (now, dropped)
+    }
+
+    fn shrink_now(&self, asked: Option<&[Target]>) -> Result<ShrinkReport, Error> {
+        let held = self.held();
+        let (targets, dropped) = self.sort(&held, asked);
+        let reserved = || -> Result<u64, Error> {
+            let arenas = self.arenas(&held)?;
+            let shrunk = arenas.iter().filter(|arena| targets.contains(&arena.device));
+            Ok(shrunk.map(|arena| arena.reserved_bytes).sum())
+        };
+        let (before, reserved_before_bytes) = (process::memory()?, reserved()?);
+        let started = Instant::now();
+        if !targets.is_empty() {
+            held.iter().try_for_each(|held| held.shrink_cpu())?;
+        }
+        let took = started.elapsed();
+        let reserved_after_bytes = reserved()?;
+        let freed_bytes = reserved_before_bytes.saturating_sub(reserved_after_bytes);
+        let trim = if freed_bytes > 0 { timed(sys::trim_heap) } else { Duration::ZERO };
+        let after = process::memory()?;
+        Ok(ShrinkReport {
+            model: self.alias.clone(),
+            freed_bytes,
+            reserved_before_bytes,
+            reserved_after_bytes,
+            resident_before_bytes: before.resident_bytes,
+            resident_after_bytes: after.resident_bytes,
+            private_before_bytes: before.private_bytes,
+            private_after_bytes: after.private_bytes,
+            took_us: microseconds(took),
+            trim_us: microseconds(trim),
+            targets,
+            dropped,
+            pools_dropped: Vec::new(),
+        })
+    }
+}
+
+impl Control for OrtControl {
+    fn memory(&self) -> Result<Memory, Failure> {
+        let arenas = self.arenas(&self.held())?;
+        let process = process::memory().map_err(Error::from)?;
+        let weights = Pool { name: "weights".to_owned(), bytes: self.weights_bytes, droppable: false };
+        Ok(Memory {
+            resident_bytes: process.resident_bytes,
+            private_bytes: process.private_bytes,
+            arenas,
+            pools: vec![weights],
+        })
+    }
+
+    fn shrink(&self, targets: Option<&[Target]>) -> Result<ShrinkReport, Failure> {
+        let span = tracing::info_span!("shrink", model = self.alias);
+        let _entered = span.enter();
+        let report = self.shrink_now(targets)?;
+        tracing::debug!(
+            before_bytes = report.reserved_before_bytes,
+            after_bytes = report.reserved_after_bytes,
+            took_us = report.took_us,
+            trim_us = report.trim_us,
+            "shrunk"
+        );
+        Ok(report)
+    }
+
+    fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure> {
+        options::judge_run_option(key, value, &self.targets)
+    }
+}
+
+fn add(sum: &mut ArenaSample, one: &ArenaSample) {
+    sum.in_use_bytes += one.in_use_bytes;
+    sum.reserved_bytes += one.reserved_bytes;
+    sum.peak_in_use_bytes += one.peak_in_use_bytes;
+    sum.limit_bytes = sum.limit_bytes.zip(one.limit_bytes).map(|(sum, one)| sum + one);
+    sum.regions += one.regions;
+    sum.shrinkages += one.shrinkages;
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    work();
+    started.elapsed()
+}
+
+fn microseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

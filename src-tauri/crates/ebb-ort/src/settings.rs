@@ -1,0 +1,193 @@
+//! Carrying a plan out: session options before the session is made, and what shows afterwards that they hold.
+
+use std::{fs, thread};
+
+use ebb_core::options::{ExtendStrategy, OptionLine, Plan, Scope, SessionPlan};
+use ort::session::{
+    Session,
+    builder::{BuilderResult, GraphOptimizationLevel, SessionBuilder},
+};
+
+use crate::{Error, environment::Runtime, held::Held, provider::Chosen, sys};
+
+/// Entries that Ebb decides by itself, by the plan of the arena: given by hand they would part the model from the arena that
+/// was registered for it.
+const OURS: [&str; 2] = ["session.use_env_allocators", "session.enable_cpu_mem_arena"];
+
+/// Most threads that a model takes by itself. Beyond four, small models gain little, and several workers share the cores.
+const MOST_THREADS: usize = 4;
+
+/// The session options of a plan.
+///
+/// # Errors
+/// [`Error::Option`] with what ONNX Runtime refuses, [`Error::Provider`].
+pub(crate) fn builder(
+    runtime: &Runtime,
+    plan: &Plan,
+    provider: &Chosen,
+    threads: Option<u32>,
+) -> Result<SessionBuilder, Error> {
+    let session = &plan.session;
+    let made = Session::builder(&runtime.environment).map_err(Error::runtime("make session options"))?;
+    let mut builder = if plan.arena.is_some() {
+        made.with_env_allocators()
+    } else {
+        made.with_config_entry("session.enable_cpu_mem_arena", "0")
+    }
+    .map_err(|error| refusal("session.enable_cpu_mem_arena", "", &error))?;
+    let threads = threads.or(session.intra_threads).unwrap_or_else(default_threads);
+    builder = set(builder.with_intra_threads(threads as usize), "intra_op_num_threads", threads)?;
+    builder = typed(builder, session)?;
+    for (key, value) in session.entries.iter().filter(|(key, _)| !OURS.contains(&key.as_str())) {
+        builder = set(builder.with_config_entry(key, value), key, value)?;
+    }
+    let options = plan.providers.iter().find(|options| options.name == provider.name);
+    let options = options.map(|options| options.options.as_slice()).unwrap_or_default();
+    if let Some((key, value)) = options.iter().find(|(key, value)| key.contains('\0') || value.contains('\0'))
+    {
+        return Err(Error::Option {
+            key: key.clone(),
+            value: value.clone(),
+            reason: "it holds a NUL byte".to_owned(),
+        });
+    }
+    provider.apply(runtime, builder, options)
+}
+
+/// What has a typed call; as an entry ONNX Runtime would ignore it.
+fn typed(mut builder: SessionBuilder, session: &SessionPlan) -> Result<SessionBuilder, Error> {
+    if let Some(threads) = session.inter_threads {
+        builder = set(builder.with_inter_threads(threads as usize), "inter_op_num_threads", threads)?;
+    }
+    if let Some(parallel) = session.parallel_execution {
+        builder = set(builder.with_parallel_execution(parallel), "execution_mode", parallel)?;
+    }
+    if let Some(level) = session.graph_optimization_level {
+        let meant = optimization_level(level).ok_or_else(|| Error::Option {
+            key: "graph_optimization_level".to_owned(),
+            value: level.to_string(),
+            reason: "it is 0, 1, 2, 3 or 99".to_owned(),
+        })?;
+        builder = set(builder.with_optimization_level(meant), "graph_optimization_level", level)?;
+    }
+    if let Some(on) = session.mem_pattern {
+        builder = set(builder.with_memory_pattern(on), "enable_mem_pattern", on)?;
+    }
+    if let Some(path) = &session.optimized_model_path {
+        builder = set(builder.with_optimized_model_path(path), "optimized_model_path", path)?;
+    }
+    if let Some(prefix) = &session.profiling_prefix {
+        builder = set(builder.with_profiling(prefix), "profiling", prefix)?;
+    }
+    if let Some(id) = &session.log_id {
+        builder = set(builder.with_log_id(id), "log_id", id)?;
+    }
+    if let Some(level) = session.log_severity {
+        builder = set(builder.with_log_level(log_level(level)), "log_severity_level", level)?;
+    }
+    if let Some(level) = session.log_verbosity {
+        builder = set(builder.with_log_verbosity(level), "log_verbosity_level", level)?;
+    }
+    if let Some(on) = session.deterministic {
+        builder = set(builder.with_deterministic_compute(on), "use_deterministic_compute", on)?;
+    }
+    Ok(builder)
+}
+
+fn set(result: BuilderResult, key: &str, value: impl ToString) -> Result<SessionBuilder, Error> {
+    result.map_err(|error| refusal(key, &value.to_string(), &error))
+}
+
+fn refusal(key: &str, value: &str, error: &ort::Error<SessionBuilder>) -> Error {
+    Error::Option { key: key.to_owned(), value: value.to_owned(), reason: error.message().to_owned() }
+}
+
+fn optimization_level(level: u32) -> Option<GraphOptimizationLevel> {
+    Some(match level {
+        0 => GraphOptimizationLevel::Disable,
+        1 => GraphOptimizationLevel::Level1,
+        2 => GraphOptimizationLevel::Level2,
+        3 => GraphOptimizationLevel::Level3,
+        99 => GraphOptimizationLevel::All,
+        _ => return None,
+    })
+}
+
+fn log_level(level: u32) -> ort::logging::LogLevel {
+    use ort::logging::LogLevel;
+    match level {
+        0 => LogLevel::Verbose,
+        1 => LogLevel::Info,
+        2 => LogLevel::Warning,
+        3 => LogLevel::Error,
+        _ => LogLevel::Fatal,
+    }
+}
+
+/// Threads for a model that says nothing: the physical cores, because two threads on one core share its arithmetic, and at
+/// most [`MOST_THREADS`].
+pub(crate) fn default_threads() -> u32 {
+    let logical = thread::available_parallelism().map_or(1, usize::from);
+    let threads = physical_cores().unwrap_or(logical).min(logical).clamp(1, MOST_THREADS);
+    u32::try_from(threads).unwrap_or(1)
+}
+
+/// Cores of the machine, where the system tells: each core is named by the hardware threads that it runs.
+fn physical_cores() -> Option<usize> {
+    let mut cores = std::collections::BTreeSet::new();
+    for entry in fs::read_dir("/sys/devices/system/cpu").ok()?.filter_map(Result::ok) {
+        if let Ok(siblings) = fs::read_to_string(entry.path().join("topology/thread_siblings_list")) {
+            cores.insert(siblings);
+        }
+    }
+    (!cores.is_empty()).then_some(cores.len())
+}
+
+/// Fills in what the loaded session shows of each option.
+pub(crate) fn show(lines: &mut [OptionLine], plan: &Plan, builder: &SessionBuilder, held: &Held) {
+    for line in lines.iter_mut().filter(|line| line.effective.is_none()) {
+        line.effective = match &line.scope {
+            Scope::Arena => arena_shows(&line.key, plan, held),
+            Scope::Session => session_shows(line, plan, builder, held),
+            _ => None,
+        };
+        if line.scope == Scope::Arena && held.refused.contains(&line.key) {
+            line.note = Some("ONNX Runtime refused this key; the arena was made without it".to_owned());
+        }
+    }
+}
+
+fn arena_shows(key: &str, plan: &Plan, held: &Held) -> Option<String> {
+    let arena = plan.arena.as_ref()?;
+    let limit = || held.cpu_stats().and_then(|stats| stats.limit_bytes);
+    let bytes = |value: Option<u64>| value.map(|value| value.to_string());
+    match key {
+        "arena_extend_strategy" => Some(
+            match arena.strategy {
+                ExtendStrategy::NextPowerOfTwo => "kNextPowerOfTwo",
+                ExtendStrategy::SameAsRequested => "kSameAsRequested",
+            }
+            .to_owned(),
+        ),
+        "max_mem" => limit().map(|limit| limit.to_string()),
+        "working_mem" => limit().map(|limit| format!("max_mem={limit}")),
+        "initial_chunk_size_bytes" => bytes(arena.initial_chunk_size_bytes),
+        "max_dead_bytes_per_chunk" => bytes(arena.max_dead_bytes_per_chunk),
+        "initial_growth_chunk_size_bytes" => bytes(arena.initial_growth_chunk_size_bytes),
+        "max_power_of_two_extend_bytes" => bytes(arena.max_power_of_two_extend_bytes),
+        other if held.refused.iter().any(|key| key == other) => None,
+        other => arena.more.iter().find(|(key, _)| key == other).map(|(_, value)| value.to_string()),
+    }
+}
+
+fn session_shows(line: &OptionLine, plan: &Plan, builder: &SessionBuilder, held: &Held) -> Option<String> {
+    let session = &plan.session;
+    let flag = |on: bool| u8::from(on).to_string();
+    match line.key.strip_prefix("session.").unwrap_or(&line.key) {
+        "enable_cpu_mem_arena" => return Some(flag(held.cpu_stats().is_some())),
+        "enable_mem_pattern" if session.mem_pattern.is_some() => return session.mem_pattern.map(flag),
+        _ => {}
+    }
+    let key = line.forwarded.as_deref()?.split_once('=')?.0;
+    sys::config_entry(builder, key)
+}
