@@ -1,7 +1,10 @@
 use std::{
+    error::Error as _,
     io,
     path::{Path, PathBuf},
 };
+
+use ebb_core::{Code, Failure};
 
 /// What the importer can take, said wherever it has to refuse.
 const SUPPORTED: &str = "a safetensors folder of a BERT embedding model: config.json with \"model_type\": \"bert\", \
@@ -159,5 +162,59 @@ impl Error {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path, source },
             _ => Self::Io { path, source },
         }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            Error::NotAFolder(_)
+            | Error::MissingFile { .. }
+            | Error::AlreadyOnnx(_)
+            | Error::Json { .. }
+            | Error::ImpossibleConfig(_)
+            | Error::BrokenWeights { .. }
+            | Error::MissingTensor { .. }
+            | Error::WrongShape { .. } => Code::InvalidModel,
+            Error::UnsupportedSource { .. }
+            | Error::UnsupportedArchitecture { .. }
+            | Error::UnsupportedSetting { .. }
+            | Error::UnsupportedDataType { .. } => Code::Unsupported,
+            Error::DestinationExists(_) => Code::AlreadyExists,
+            Error::BadDestination { .. } => Code::InvalidValue,
+            Error::Permission { .. } | Error::DiskFull { .. } | Error::Io { .. } => Code::Storage,
+            Error::WeightLength { .. } => Code::Internal,
+        };
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        Self::new(code, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_can_act_on_is_told_apart() {
+        let of = |kind: io::ErrorKind| Error::io(Path::new("/models"), kind.into());
+        assert!(matches!(of(io::ErrorKind::PermissionDenied), Error::Permission { .. }));
+        assert!(matches!(of(io::ErrorKind::ReadOnlyFilesystem), Error::Permission { .. }));
+        assert!(matches!(of(io::ErrorKind::StorageFull), Error::DiskFull { .. }));
+        assert!(matches!(of(io::ErrorKind::NotFound), Error::Io { .. }));
+    }
+
+    #[test]
+    fn a_failure_carries_the_whole_chain() {
+        let failure = Failure::from(Error::io(Path::new("/models/a"), io::ErrorKind::StorageFull.into()));
+        assert_eq!(failure.code, Code::Storage);
+        assert!(
+            failure.message.contains("/models/a") && failure.message.contains("no storage space"),
+            "{failure}"
+        );
     }
 }

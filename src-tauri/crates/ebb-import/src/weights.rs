@@ -170,3 +170,128 @@ fn f32_from_f16(bits: u16) -> f32 {
         _ => sign * (1024.0 + mantissa) * 2f32.powi(exponent - 25),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use safetensors::tensor::{TensorView, serialize};
+
+    use super::*;
+
+    fn file_with(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    /// Tensors `a` (F32 [2, 3]), `b` (F16 [2]), `c` (BF16 [2]), `d` (I64 [1]).
+    fn sample() -> Vec<u8> {
+        let a: Vec<u8> = (0..6u8).flat_map(|value| f32::from(value).to_le_bytes()).collect();
+        let b = [0x3c00u16, 0xc000].map(u16::to_le_bytes).concat();
+        let c = [0x3f80u16, 0xc000].map(u16::to_le_bytes).concat();
+        let d = 7i64.to_le_bytes();
+        let views = [
+            ("a", TensorView::new(Dtype::F32, vec![2, 3], &a).unwrap()),
+            ("b", TensorView::new(Dtype::F16, vec![2], &b).unwrap()),
+            ("c", TensorView::new(Dtype::BF16, vec![2], &c).unwrap()),
+            ("d", TensorView::new(Dtype::I64, vec![1], &d).unwrap()),
+        ];
+        serialize(views, None).unwrap()
+    }
+
+    fn broken(bytes: &[u8]) -> String {
+        match Weights::open(file_with(bytes).path()) {
+            Err(Error::BrokenWeights { reason, .. }) => reason,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("it was opened"),
+        }
+    }
+
+    fn floats(weights: &mut Weights, name: &str) -> Vec<f32> {
+        let mut bytes = Vec::new();
+        weights
+            .read_blocks(name, |block| {
+                bytes.extend_from_slice(block);
+                Ok(())
+            })
+            .unwrap();
+        bytes.chunks_exact(4).map(|value| f32::from_le_bytes(value.try_into().unwrap())).collect()
+    }
+
+    #[test]
+    fn numbers_of_all_three_types_come_out_as_f32() {
+        let file = file_with(&sample());
+        let mut weights = Weights::open(file.path()).unwrap();
+        assert_eq!(floats(&mut weights, "a"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(floats(&mut weights, "b"), [1.0, -2.0]);
+        assert_eq!(floats(&mut weights, "c"), [1.0, -2.0]);
+    }
+
+    #[test]
+    fn halves_are_widened_exactly() {
+        let cases = [
+            (0x0000, 0.0),
+            (0x0001, 5.960_464_5e-8),
+            (0x03ff, 6.097_555e-5),
+            (0x0400, 6.103_515_6e-5),
+            (0x3555, 0.333_251_95),
+            (0x7bff, 65_504.0),
+            (0x7c00, f32::INFINITY),
+            (0xfc00, f32::NEG_INFINITY),
+        ];
+        for (bits, value) in cases {
+            assert_eq!(f32_from_f16(bits), value, "{bits:#06x}");
+        }
+        assert!(f32_from_f16(0x8000).is_sign_negative());
+        assert!(f32_from_f16(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn what_config_calls_for_is_checked_by_name_shape_and_type() {
+        let file = file_with(&sample());
+        let weights = Weights::open(file.path()).unwrap();
+        weights.check("a", &[2, 3]).unwrap();
+        assert!(matches!(weights.check("z", &[2]), Err(Error::MissingTensor { name, .. }) if name == "z"));
+        let wrong = weights.check("a", &[3, 2]);
+        assert!(matches!(wrong, Err(Error::WrongShape { actual, .. }) if actual == [2, 3]));
+        let wrong = weights.check("d", &[1]);
+        assert!(matches!(wrong, Err(Error::UnsupportedDataType { data_type, .. }) if data_type == "I64"));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let whole = sample();
+        assert!(broken(b"").contains("ends before"));
+        assert!(broken(&u64::MAX.to_le_bytes()).contains("more than the format allows"));
+        assert!(broken(&99_999_999u64.to_le_bytes()).contains("the file has only 8"));
+        assert!(broken(&whole[..40]).contains("the file has only 40"));
+        assert!(broken(&whole[..whole.len() - 1]).contains("its header calls for"));
+        let mut noise = whole.clone();
+        noise[9] = b'!';
+        assert!(broken(&noise).contains("its header: "));
+    }
+
+    proptest! {
+        #[test]
+        fn no_damage_makes_it_panic(
+            edits in prop::collection::vec((0usize..400, any::<u8>()), 0..8),
+            length in 0usize..400,
+        ) {
+            let mut bytes = sample();
+            for (at, value) in edits {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = value;
+                }
+            }
+            bytes.truncate(length);
+            let file = file_with(&bytes);
+            if let Ok(mut weights) = Weights::open(file.path()) {
+                for (name, info) in weights.header.clone().tensors() {
+                    if weights.check(&name, &info.shape).is_ok() {
+                        let _ = weights.read_blocks(&name, |_| Ok(()));
+                    }
+                }
+            }
+        }
+    }
+}

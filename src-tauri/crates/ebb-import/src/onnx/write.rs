@@ -206,3 +206,105 @@ fn field(tag: u32, length_bytes: u64) -> Vec<u8> {
     encode_varint(length_bytes, &mut bytes);
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::onnx::{Attribute, DataType, Graph, ModelProto};
+
+    /// y = softmax(x · W + b), the weights counting up from 0.
+    fn model() -> Model {
+        let mut graph = Graph::new("test");
+        let x = graph.input("x", DataType::Float, &["batch".into(), 3.into()]);
+        let matrix = graph.weight("W", DataType::Float, &[3, 2]);
+        let bias = graph.weight("b", DataType::Float, &[2]);
+        let one = graph.constant("one", &[], &[1i64]);
+        let product = graph.node("MatMul", "product", &[&x, &matrix], []);
+        let sum = graph.node("Add", "sum", &[&product, &bias], []);
+        let y = graph.node("Softmax", "y", &[&sum], [Attribute::new("axis", 0)]);
+        graph.node("Identity", "unused", &[&one], []);
+        graph.output(&y, DataType::Float, &["batch".into(), 2.into()]);
+        Model::new(graph, 17)
+    }
+
+    fn count_up(_: usize, weight: &Weight, sink: &mut Sink) -> Result<(), Error> {
+        (0..weight.size_bytes / 4).try_for_each(|value| sink.write(&(value as f32).to_le_bytes()))
+    }
+
+    fn counted(values: u8) -> Vec<u8> {
+        (0..values).flat_map(|value| f32::from(value).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn an_inline_model_is_one_whole_protobuf_message() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.onnx");
+        let written_bytes = model().write(&path, Storage::Inline, count_up).unwrap();
+
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len() as u64, written_bytes);
+        let read = ModelProto::decode(bytes.as_slice()).unwrap();
+        assert_eq!(read.opset_import[0].version, 17);
+        let graph = read.graph.clone().unwrap();
+        let names: Vec<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+        assert_eq!(names, ["one", "W", "b"]);
+        assert_eq!(graph.initializer[1].dims, [3, 2]);
+        assert_eq!(graph.initializer[1].raw_data, Some(counted(6)));
+        assert_eq!(graph.initializer[2].raw_data, Some(counted(2)));
+        assert_eq!(graph.node[2].attribute[0].i, Some(0), "an attribute of 0 is written");
+        // What was streamed is what prost itself makes of the same model: fields come back in their order.
+        assert_eq!(ModelProto::decode(read.encode_to_vec().as_slice()).unwrap(), read);
+        assert_eq!(read.encoded_len() as u64, written_bytes);
+    }
+
+    #[test]
+    fn external_weights_lie_page_aligned_beside_the_model() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.onnx");
+        let written_bytes = model().write(&path, Storage::External, count_up).unwrap();
+
+        let data = std::fs::read(folder.path().join("model.onnx.data")).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!((bytes.len() + data.len()) as u64, written_bytes);
+        let graph = ModelProto::decode(bytes.as_slice()).unwrap().graph.unwrap();
+        let bias = &graph.initializer[2];
+        assert_eq!(bias.data_location(), DataLocation::External);
+        let entries: Vec<(&str, &str)> =
+            bias.external_data.iter().map(|entry| (entry.key.as_str(), entry.value.as_str())).collect();
+        assert_eq!(entries, [("location", "model.onnx.data"), ("offset", "4096"), ("length", "8")]);
+        assert_eq!(data[4096..], counted(2));
+        assert_eq!(data[..24], counted(6));
+    }
+
+    #[test]
+    fn weights_above_the_limit_of_protobuf_go_beside_the_model() {
+        assert_eq!(Storage::for_weights(90_000_000), Storage::Inline);
+        assert_eq!(Storage::for_weights(INLINE_LIMIT_BYTES + 1), Storage::External);
+    }
+
+    #[test]
+    fn a_weight_of_the_wrong_length_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let result =
+            model().write(&folder.path().join("m.onnx"), Storage::Inline, |_, _, sink| sink.write(&[0; 8]));
+        let Err(Error::WeightLength { name, expected_bytes: 24, actual_bytes: 8 }) = result else {
+            panic!("{result:?}");
+        };
+        assert_eq!(name, "W");
+    }
+
+    #[test]
+    fn a_failing_source_of_weights_ends_the_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let fail = |_: usize, _: &Weight, _: &mut Sink| Err(Error::ImpossibleConfig("no".into()));
+        let result = model().write(&folder.path().join("m.onnx"), Storage::Inline, fail);
+        assert!(matches!(result, Err(Error::ImpossibleConfig(_))));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_named() {
+        let result = model().write(Path::new("/dev/full"), Storage::Inline, count_up);
+        assert!(matches!(result, Err(Error::DiskFull { .. })), "{result:?}");
+    }
+}
