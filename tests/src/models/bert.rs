@@ -47,7 +47,7 @@ impl BertFolder {
             .enumerate()
             .map(|(index, (name, shape))| {
                 let values = Noise::new(index as u64).take(shape.iter().product());
-                let bytes = values.flat_map(|value| (value * 0.3).to_le_bytes()).collect();
+                let bytes = values.flat_map(|value| spread(&name, value).to_le_bytes()).collect();
                 (format!("{}{name}", self.prefix), shape, bytes)
             })
             .collect();
@@ -83,5 +83,16 @@ impl BertFolder {
             pair(format!("{at}.output.LayerNorm"), vec![hidden], hidden);
         }
         shapes
+    }
+}
+
+/// What keeps texts apart through the layers, as in a trained model: norms that scale by about 1 and biases that are small.
+fn spread(name: &str, value: f32) -> f32 {
+    if name.ends_with("LayerNorm.weight") {
+        1.0 + value * 0.1
+    } else if name.ends_with("bias") {
+        value * 0.1
+    } else {
+        value * 0.5
     }
 }
