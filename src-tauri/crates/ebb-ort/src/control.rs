@@ -178,3 +178,6 @@ fn timed(work: impl FnOnce()) -> Duration {
 fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,6 +36,8 @@ mod model;
 mod probe;
 mod process;
 mod provider;
+#[cfg(test)]
+mod scene;
 mod session;
 mod settings;
 mod sys;

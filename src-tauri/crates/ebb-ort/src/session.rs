@@ -311,3 +311,6 @@ pub(crate) fn element_of(dtype: DType) -> TensorElementType {
         DType::Bool => TensorElementType::Bool,
     }
 }
+
+#[cfg(test)]
+mod tests;
