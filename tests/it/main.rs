@@ -1,3 +1,4 @@
 //! End-to-end tests.
 
 mod import;
+mod tidy;
