@@ -1,0 +1,125 @@
+//! One model of the host.
+
+use ebb_core::{
+    LoadOptions,
+    operations::{
+        EmbedRequest, Estimate, LoadReport, ModelEntry, RunAnswer, RunRequest, RuntimeOptions, UnloadReport,
+    },
+};
+use reqwest::Method;
+
+use crate::{Client, EmbedStream, Embeddings, Error, Runtime};
+
+/// A model, by its alias.
+#[derive(Debug, Clone)]
+pub struct Model {
+    client: Client,
+    alias: String,
+}
+
+impl Model {
+    pub(crate) fn new(client: Client, alias: String) -> Self {
+        Self { client, alias }
+    }
+
+    /// Its alias.
+    pub fn alias(&self) -> &str {
+        &self.alias
+    }
+
+    /// What is known of it; whether it is in memory.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn info(&self) -> Result<ModelEntry, Error> {
+        self.client.get(&["models", &self.alias], &[]).await
+    }
+
+    /// Loads it. Loaded already with the same options, it stays as it is; with others, that is a conflict.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn load(&self, options: &LoadOptions) -> Result<LoadReport, Error> {
+        self.client.post(&["models", &self.alias, "load"], options).await
+    }
+
+    /// Loads it with these options, unloading it first where it is loaded with others.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn load_again(&self, options: &LoadOptions) -> Result<LoadReport, Error> {
+        let path = ["models", &self.alias, "load"];
+        let request = self.client.request(Method::POST, &path, &[("force", "true")])?;
+        let response = self.client.send(request.json(options)).await?;
+        self.client.json(response).await
+    }
+
+    /// Ends its worker: everything it held comes back.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn unload(&self) -> Result<UnloadReport, Error> {
+        self.client.post(&["models", &self.alias, "unload"], &serde_json::json!({})).await
+    }
+
+    /// Takes it out of the catalogue, unloading it first. Its files stay.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn remove(&self) -> Result<ModelEntry, Error> {
+        self.client.delete(&["models", &self.alias]).await
+    }
+
+    /// What it will need.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn estimate(&self) -> Result<Estimate, Error> {
+        self.client.get(&["models", &self.alias, "estimate"], &[]).await
+    }
+
+    /// One vector a text, in order. It is loaded first where it is not.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn embed(
+        &self,
+        texts: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Embeddings, Error> {
+        let texts = texts.into_iter().map(Into::into).collect();
+        self.embed_stream(EmbedRequest { texts, ..EmbedRequest::default() }).await?.all().await
+    }
+
+    /// As [`Model::embed`], with everything a request may say, and with its vectors as they are made.
+    ///
+    /// # Errors
+    /// See [`Error`]; one that happens later is an item of the stream.
+    pub async fn embed_stream(&self, mut request: EmbedRequest) -> Result<EmbedStream, Error> {
+        request.stream = true;
+        let post = self.client.request(Method::POST, &["models", &self.alias, "embed"], &[])?.json(&request);
+        drop(request);
+        let response = self.client.send(post).await?;
+        Ok(EmbedStream::new(self.client.lines(response)))
+    }
+
+    /// Runs it on tensors. It is loaded first where it is not.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn run(&self, request: &RunRequest) -> Result<RunAnswer, Error> {
+        self.client.post(&["models", &self.alias, "run"], request).await
+    }
+
+    /// What can be done to it while it is loaded.
+    pub fn runtime(&self) -> Runtime {
+        Runtime::new(self.client.clone(), self.alias.clone())
+    }
+
+    /// Short for [`Runtime::set_option`].
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn set_runtime_option(&self, key: &str, value: &str) -> Result<RuntimeOptions, Error> {
+        self.runtime().set_option(key, value).await
+    }
+}
