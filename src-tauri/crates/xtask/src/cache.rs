@@ -161,14 +161,14 @@ fn root(os: &str, env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A cache in a folder of its own, removed at the end.
-    struct Scratch(Cache);
+    pub(crate) struct Scratch(pub(crate) Cache);
 
     impl Scratch {
-        fn new(name: &str) -> Self {
+        pub(crate) fn new(name: &str) -> Self {
             let root = std::env::temp_dir().join(format!("ebb-xtask-{name}-{}", std::process::id()));
             Self(Cache::at(root).unwrap())
         }
