@@ -1,8 +1,13 @@
 //! How a model is loaded.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use serde::{Deserialize, Serialize};
+
+use crate::options::{Requested, Scope, canonical, provider_name};
 
 /// What a user may choose when a model is loaded. The same names in JSON, on the command line (`--session-option`), in
 /// Python and in profiles. Values of options are text, as ONNX Runtime takes them.
@@ -40,27 +45,37 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// Lays these options over `base`: what is given here wins, key by key.
+    /// Lays these options over `base`: what is given here wins, option by option, however and wherever each was spelled.
     #[must_use]
     pub fn over(self, base: Self) -> Self {
+        let given: BTreeSet<(Scope, String)> =
+            Requested::all(&self).iter().map(|option| canonical(&option.scope, &option.key)).collect();
+        let overlay =
+            |scope: &Scope, mut below: BTreeMap<String, String>, above: BTreeMap<String, String>| {
+                below.retain(|key, _| !given.contains(&canonical(scope, key)));
+                below.extend(above);
+                below
+            };
         let mut provider_options = base.provider_options;
+        for (provider, options) in &mut provider_options {
+            *options =
+                overlay(&Scope::Provider(provider_name(provider)), std::mem::take(options), BTreeMap::new());
+        }
         for (provider, options) in self.provider_options {
             provider_options.entry(provider).or_default().extend(options);
         }
-        let overlay = |mut below: BTreeMap<String, String>, above: BTreeMap<String, String>| {
-            below.extend(above);
-            below
-        };
+        let threads_typed = (Scope::Session, "session.intra_op_num_threads".to_owned());
+        let base_threads = if given.contains(&threads_typed) { None } else { base.threads };
         Self {
             provider: self.provider.or(base.provider),
             device: self.device.or(base.device),
             profile: self.profile.or(base.profile),
-            session_options: overlay(base.session_options, self.session_options),
-            arena_options: overlay(base.arena_options, self.arena_options),
+            session_options: overlay(&Scope::Session, base.session_options, self.session_options),
+            arena_options: overlay(&Scope::Arena, base.arena_options, self.arena_options),
             provider_options,
-            runtime_options: overlay(base.runtime_options, self.runtime_options),
+            runtime_options: overlay(&Scope::Run, base.runtime_options, self.runtime_options),
             shrink_every: self.shrink_every.or(base.shrink_every),
-            threads: self.threads.or(base.threads),
+            threads: self.threads.or(base_threads),
             batch_tokens: self.batch_tokens.or(base.batch_tokens),
             variant: self.variant.or(base.variant),
             queue: self.queue.or(base.queue),
@@ -107,6 +122,30 @@ mod tests {
         assert_eq!(merged.threads, Some(1));
         assert_eq!(merged.arena_options, text(&[("max_mem", "2"), ("arena_extend_strategy", "0")]));
         assert_eq!(merged.provider_options["cuda"], text(&[("a", "1"), ("b", "2")]));
+    }
+
+    #[test]
+    fn one_option_in_two_spellings_is_one_option() {
+        let text = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+        let base = LoadOptions {
+            threads: Some(4),
+            session_options: text(&[("session.enable_cpu_mem_arena", "1"), ("session.log_id", "a")]),
+            arena_options: text(&[("max_mem", "1GiB")]),
+            provider_options: [("CUDA".to_owned(), text(&[("gpu_mem_limit", "1"), ("device_id", "0")]))]
+                .into(),
+            ..LoadOptions::default()
+        };
+        let given = LoadOptions {
+            session_options: text(&[("intra_op_num_threads", "1"), ("cuda.gpu_mem_limit", "2")]),
+            arena_options: text(&[("enable_cpu_mem_arena", "0"), ("working_mem", "8MiB")]),
+            ..LoadOptions::default()
+        };
+        let merged = given.clone().over(base);
+        assert_eq!(merged.threads, None);
+        assert_eq!(merged.arena_options, given.arena_options);
+        assert_eq!(merged.session_options.get("session.enable_cpu_mem_arena"), None);
+        assert_eq!(merged.session_options.len(), 3, "{:?}", merged.session_options);
+        assert_eq!(merged.provider_options["CUDA"], text(&[("device_id", "0")]));
     }
 
     #[test]

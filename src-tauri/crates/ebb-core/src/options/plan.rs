@@ -1,10 +1,7 @@
 //! As meant: options translated, checked against the catalogue, ready for ONNX Runtime.
 
-use super::{OptionLine, Requested};
+use super::{OptionLine, Requested, Scope, arena, provider_name, translate::Understood};
 use crate::{Code, Failure, Target};
-
-/// The run option by which ONNX Runtime shrinks arenas at the end of a run. Ebb applies it once after each whole request.
-pub const SHRINK_KEY: &str = "memory.enable_memory_arena_shrinkage";
 
 /// How an arena grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +11,24 @@ pub enum ExtendStrategy {
     /// Just what was asked for (1): everything free can be given back. Ebb's default.
     #[default]
     SameAsRequested,
+}
+
+impl ExtendStrategy {
+    /// ONNX Runtime's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NextPowerOfTwo => "kNextPowerOfTwo",
+            Self::SameAsRequested => "kSameAsRequested",
+        }
+    }
+
+    /// Its number, as text.
+    pub(super) const fn number(self) -> &'static str {
+        match self {
+            Self::NextPowerOfTwo => "0",
+            Self::SameAsRequested => "1",
+        }
+    }
 }
 
 /// The model's own CPU arena.
@@ -84,37 +99,86 @@ pub struct Plan {
     pub arena: Option<ArenaPlan>,
     /// Options by provider, whether or not it will be used.
     pub providers: Vec<ProviderPlan>,
-    /// Run options for every run, without [`SHRINK_KEY`].
+    /// Run options for every run, without [`super::SHRINK_KEY`].
     pub run: Vec<(String, String)>,
-    /// Targets of [`SHRINK_KEY`], to be applied after each whole request.
+    /// Targets of [`super::SHRINK_KEY`], to be applied after each whole request.
     pub shrink_after_each: Vec<Target>,
     /// One line for each option, `effective` still empty.
     pub lines: Vec<OptionLine>,
 }
 
-/// Says what a load's options mean on the provider that will run it (`cpu`, `cuda`, in any spelling). Lines come in the
-/// order of the requests, one each; lines for what Ebb sets by itself follow, their `requested` empty. A line's
-/// `effective` is filled in only where the option is known to do nothing.
+/// Says what a load's options mean on the provider that will run it (`cpu`, `cuda`, in any spelling; `auto` where that is
+/// still open). Lines come in the order of the requests, one each; lines for what Ebb sets by itself follow, their
+/// `requested` empty. A line's `effective` is filled in only where the option is known to do nothing, which is logged too.
+///
+/// ```
+/// use ebb_core::options::{ExtendStrategy, Requested, Scope, plan};
+/// let typed = Requested { scope: Scope::Session, key: "arena_extend_strategy".into(), value: "0".into() };
+/// let plan = plan(&[typed], "cpu").unwrap();
+/// assert_eq!(plan.arena.unwrap().strategy, ExtendStrategy::NextPowerOfTwo);
+/// ```
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for a value that does not fit a known key's type, [`Code::Conflict`] where two cannot both hold.
+/// [`Code::InvalidValue`] for a value that does not fit a known key's type, [`Code::InvalidTarget`] for a malformed shrink
+/// target, [`Code::Conflict`] where two cannot both hold.
 pub fn plan(requested: &[Requested], provider: &str) -> Result<Plan, Failure> {
-    let _ = (requested, provider, Code::InvalidValue);
-    Ok(Plan { arena: Some(ArenaPlan::default()), ..Plan::default() })
+    let provider = provider_name(provider);
+    let options = requested.iter().map(Understood::read).collect::<Result<Vec<_>, _>>()?;
+    refuse_contradictions(&options)?;
+    let mut plan = Plan { arena: arena::planned(&options)?, ..Plan::default() };
+    for option in &options {
+        let line = option.carry_out(&mut plan, &provider);
+        line.log();
+        plan.lines.push(line);
+    }
+    let defaults = defaults(&plan, &options);
+    plan.lines.extend(defaults);
+    Ok(plan)
 }
 
-/// Says what a run option will do on a model with these arenas.
-///
-/// # Errors
-/// [`Code::InvalidTarget`], [`Code::InvalidValue`].
-pub fn judge_run_option(key: &str, value: &str, arenas: &[Target]) -> Result<OptionLine, Failure> {
-    let _ = arenas;
-    Ok(OptionLine {
-        scope: super::Scope::Run,
-        key: key.to_owned(),
-        requested: value.to_owned(),
-        forwarded: Some(format!("{key}={value}")),
-        effective: None,
-        note: None,
-    })
+/// The same option twice, in whatever spelling, with two values.
+fn refuse_contradictions(options: &[Understood<'_>]) -> Result<(), Failure> {
+    for (index, second) in options.iter().enumerate() {
+        let same = |first: &&Understood<'_>| first.place() == second.place() && first.value != second.value;
+        if let Some(first) = options[..index].iter().find(same) {
+            let message = format!("{} and {} contradict each other", first.as_typed(), second.as_typed());
+            return Err(Failure::new(Code::Conflict, message)
+                .hint("they mean the same option: give it once")
+                .param(second.requested.key.clone()));
+        }
+    }
+    Ok(())
 }
+
+/// Lines for what Ebb sets where nothing was asked for.
+fn defaults(plan: &Plan, options: &[Understood<'_>]) -> Vec<OptionLine> {
+    let Some(arena) = &plan.arena else { return Vec::new() };
+    let ours = [
+        (
+            Scope::Arena,
+            "arena_extend_strategy",
+            arena.strategy.number(),
+            "Ebb's default: a shrink can then give all free memory back",
+        ),
+        (
+            Scope::Session,
+            "session.use_env_allocators",
+            "1",
+            "set by Ebb: it gives the model an arena of its own",
+        ),
+    ];
+    ours.into_iter()
+        .filter(|(scope, key, ..)| !options.iter().any(|option| option.place() == (scope, *key)))
+        .map(|(scope, key, value, note)| OptionLine {
+            scope,
+            key: key.to_owned(),
+            requested: String::new(),
+            forwarded: Some(format!("{key}={value}")),
+            effective: None,
+            note: Some(note.to_owned()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
