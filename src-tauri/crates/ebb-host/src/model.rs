@@ -1,0 +1,290 @@
+//! A model in memory, as the rest of the host sees it.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use ebb_core::{
+    Code, EventKind, Failure, Job, LoadSpec, ModelInfo, Sample, ShrinkReport, Target,
+    operations::{ModelState, Stats, UnloadReport},
+    options::OptionLine,
+};
+use ebb_ipc::{Answer, Ask};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use crate::{Error, HostConfig, Running, events::Events, recorder::Recorder, worker::Worker};
+
+/// A model in memory. Cheap to clone; all clones are the same model.
+#[derive(Clone)]
+pub struct ModelHandle(pub(crate) Arc<Model>);
+
+impl fmt::Debug for ModelHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelHandle")
+            .field("alias", &self.0.spec.alias)
+            .field("state", &self.state())
+            .finish()
+    }
+}
+
+pub(crate) struct Model {
+    pub(crate) spec: LoadSpec,
+    pub(crate) config: HostConfig,
+    pub(crate) events: Events,
+    pub(crate) recorder: Recorder,
+    pub(crate) status: Mutex<Status>,
+    /// Run options that were set since load, to be set again after a restart.
+    pub(crate) options: Mutex<BTreeMap<String, String>>,
+    /// To the actor.
+    pub(crate) close: mpsc::UnboundedSender<oneshot::Sender<UnloadReport>>,
+    places: Arc<Semaphore>,
+    waiting: AtomicU32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Status {
+    pub(crate) state: ModelState,
+    pub(crate) reason: Option<String>,
+    pub(crate) info: ModelInfo,
+    pub(crate) worker: Option<Arc<Worker>>,
+}
+
+impl Model {
+    pub(crate) fn new(
+        spec: LoadSpec,
+        config: HostConfig,
+        events: Events,
+        (info, sample): (ModelInfo, Sample),
+        worker: Worker,
+        close: mpsc::UnboundedSender<oneshot::Sender<UnloadReport>>,
+    ) -> Self {
+        let worker = Some(Arc::new(worker));
+        Self {
+            recorder: Recorder::new(config.samples_kept, sample),
+            status: Mutex::new(Status { state: ModelState::Loaded, reason: None, info, worker }),
+            options: Mutex::new(spec.options.runtime_options.clone()),
+            places: Arc::new(Semaphore::new(config.places as usize)),
+            waiting: AtomicU32::new(0),
+            spec,
+            config,
+            events,
+            close,
+        }
+    }
+
+    pub(crate) fn status(&self) -> std::sync::MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tell(&self, kind: EventKind) {
+        self.events.tell(&self.spec.alias, kind);
+    }
+
+    pub(crate) fn queued(&self) -> u32 {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Whether no job runs or waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queued() == 0 && self.places.available_permits() == self.config.places as usize
+    }
+
+    /// Waits until no job runs or waits.
+    pub(crate) async fn drained(&self) {
+        // Only closing the semaphore fails this, and nothing does.
+        let _all = self.places.acquire_many(self.config.places).await;
+    }
+
+    /// Shrinks, and tells of it.
+    pub(crate) async fn shrink(
+        &self,
+        targets: Option<Vec<Target>>,
+        cause: &str,
+    ) -> Result<ShrinkReport, Failure> {
+        match self.worker()?.ask(Ask::Shrink { targets }).await? {
+            Answer::Shrunk(report) => {
+                self.tell_shrink(cause, report.clone());
+                Ok(report)
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub(crate) fn tell_shrink(&self, cause: &str, report: ShrinkReport) {
+        self.recorder.count_shrink(&report);
+        self.tell(EventKind::Shrink { cause: cause.to_owned(), report });
+    }
+
+    pub(crate) async fn sample(&self) -> Result<Sample, Failure> {
+        match self.worker()?.ask(Ask::Sample).await? {
+            Answer::Sample(sample) => Ok(sample),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub(crate) async fn arm(&self, targets: Option<Vec<Target>>) -> Result<u64, Failure> {
+        match self.worker()?.ask(Ask::ShrinkAfterNextRun { targets }).await? {
+            Answer::Armed { run } => Ok(run),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    pub(crate) async fn set_option(&self, key: &str, value: &str) -> Result<(), Failure> {
+        let ask = Ask::SetRunOption { key: key.to_owned(), value: value.to_owned() };
+        self.worker()?.ask(ask).await?;
+        let kept = (!value.is_empty()).then(|| value.to_owned());
+        let mut options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        match &kept {
+            Some(value) => options.insert(key.to_owned(), value.clone()),
+            None => options.remove(key),
+        };
+        drop(options);
+        self.tell(EventKind::RuntimeOption { key: key.to_owned(), value: kept });
+        Ok(())
+    }
+
+    /// The worker, if it serves.
+    fn worker(&self) -> Result<Arc<Worker>, Failure> {
+        let status = self.status();
+        let alias = &self.spec.alias;
+        match (&status.worker, status.state) {
+            (Some(worker), ModelState::Loaded) => Ok(Arc::clone(worker)),
+            (_, ModelState::Restarting) => {
+                let reason = status.reason.clone().unwrap_or_default();
+                let message = format!("the worker of '{alias}' ended ({reason}) and is being started again");
+                Err(Failure::new(Code::WorkerCrashed, message).hint("try again in a moment"))
+            }
+            (_, ModelState::Failed) => {
+                let reason = status.reason.clone().unwrap_or_default();
+                Err(Error::Ended { model: alias.clone(), reason }.into())
+            }
+            _ => Err(Error::NotLoaded(alias.clone()).into()),
+        }
+    }
+
+    /// A place at the worker: free, or waited for in turn.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let waiting = Waiting::new(&self.waiting);
+        if waiting.ahead >= self.spec.options.queue.unwrap_or(self.config.queue) {
+            return Err(Error::Busy { model: self.spec.alias.clone(), waiting: waiting.ahead }.into());
+        }
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        place.map_err(|_| Error::NotLoaded(self.spec.alias.clone()).into())
+    }
+}
+
+/// Counts a caller as waiting for as long as it lives, also if the caller leaves.
+struct Waiting<'a> {
+    count: &'a AtomicU32,
+    ahead: u32,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicU32) -> Self {
+        Self { count, ahead: count.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl ModelHandle {
+    /// Runs a job, once a place is free: `data` is the bulk data that belongs to it.
+    ///
+    /// # Errors
+    /// [`Code::Busy`] where the queue is full; [`Code::WorkerCrashed`], [`Code::NotLoaded`] where no worker serves.
+    pub async fn run(&self, job: Job, data: Bytes) -> Result<Running, Failure> {
+        self.0.worker()?;
+        let place = self.0.place().await?;
+        // It may be another one by now.
+        self.0.worker()?.run(job, data, place)
+    }
+
+    /// What the model holds now.
+    ///
+    /// # Errors
+    /// Where no worker serves.
+    pub async fn sample(&self) -> Result<Sample, Failure> {
+        self.0.sample().await
+    }
+
+    /// The last samples, oldest first.
+    pub fn history(&self, count: usize) -> Vec<Sample> {
+        self.0.recorder.history(count)
+    }
+
+    /// All figures, with a fresh sample and without history.
+    ///
+    /// # Errors
+    /// Where no worker serves.
+    pub async fn stats(&self) -> Result<Stats, Failure> {
+        let now = self.0.sample().await?;
+        Ok(self.0.recorder.stats(now, self.0.queued()))
+    }
+
+    /// Gives memory back now, also while a job runs. `None`: every arena.
+    ///
+    /// # Errors
+    /// Where no worker serves, or ONNX Runtime refuses.
+    pub async fn shrink(&self, targets: Option<Vec<Target>>) -> Result<ShrinkReport, Failure> {
+        self.0.shrink(targets, "request").await
+    }
+
+    /// Gives memory back once, at the end of the next request to end; says which run that is, counted since load from 1.
+    ///
+    /// # Errors
+    /// Where no worker serves.
+    pub async fn shrink_after_next_run(&self, targets: Option<Vec<Target>>) -> Result<u64, Failure> {
+        self.0.arm(targets).await
+    }
+
+    /// Sets a run option for the requests that follow, also after a restart of the worker; an empty value removes it.
+    ///
+    /// # Errors
+    /// Where the value is malformed, or no worker serves.
+    pub async fn set_runtime_option(&self, key: &str, value: &str) -> Result<(), Failure> {
+        self.0.set_option(key, value).await
+    }
+
+    /// The run options that hold.
+    ///
+    /// # Errors
+    /// Where no worker serves.
+    pub async fn runtime_options(&self) -> Result<Vec<OptionLine>, Failure> {
+        match self.0.worker()?.ask(Ask::RunOptions).await? {
+            Answer::RunOptions(options) => Ok(options),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// What was loaded.
+    pub fn info(&self) -> ModelInfo {
+        self.0.status().info.clone()
+    }
+
+    /// Whether it serves: from its worker, within moments of that one's end.
+    pub fn state(&self) -> ModelState {
+        self.0.status().state
+    }
+
+    /// Why it does not serve.
+    pub fn reason(&self) -> Option<String> {
+        self.0.status().reason.clone()
+    }
+}
+
+fn unexpected(answer: &Answer) -> Failure {
+    Failure::new(Code::Internal, format!("the worker gave another answer than was asked for: {answer:?}"))
+}

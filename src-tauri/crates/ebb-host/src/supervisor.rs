@@ -1,0 +1,213 @@
+//! Which models are in memory.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use ebb_core::{
+    Event, EventKind, Failure, Inspection, LoadSpec, Policy, Probe,
+    operations::{LoadReport, ModelState, UnloadReport},
+};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::{
+    Error, HostConfig, ModelHandle,
+    actor::Actor,
+    events::Events,
+    model::Model,
+    tools,
+    worker::{Started, Worker},
+};
+
+/// Loads and unloads models. Cheap to clone; all clones are the same supervisor.
+#[derive(Clone)]
+pub struct Supervisor(Arc<Inner>);
+
+struct Inner {
+    config: HostConfig,
+    events: Events,
+    models: Mutex<BTreeMap<String, Entry>>,
+}
+
+enum Entry {
+    Loading,
+    InMemory(ModelHandle),
+}
+
+impl fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Supervisor").field("models", &self.models()).finish()
+    }
+}
+
+impl Supervisor {
+    /// Without any model yet. Its operations want a Tokio runtime.
+    pub fn new(config: HostConfig) -> Self {
+        Self(Arc::new(Inner { config, events: Events::new(), models: Mutex::default() }))
+    }
+
+    /// Loads a model in a worker of its own.
+    ///
+    /// # Errors
+    /// [`ebb_core::Code::Conflict`] where it is in memory or on its way already; what keeps it from loading.
+    pub async fn load(&self, spec: LoadSpec, policies: Vec<Box<dyn Policy>>) -> Result<LoadReport, Failure> {
+        let claim = Claim::new(self, &spec.alias)?;
+        self.0.events.tell(&spec.alias, EventKind::Loading);
+        let config = self.0.config.clone();
+        let started = Worker::start(config.launch.as_ref(), &spec, config.close_grace).await;
+        let Started { worker, info, sample, reports } = started.inspect_err(|failure| {
+            self.0.events.tell(&spec.alias, EventKind::LoadFailed { reason: failure.message.clone() });
+        })?;
+        let (close, closing) = mpsc::unbounded_channel();
+        let loaded = (info.clone(), sample.clone());
+        let model = Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, close));
+        tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, closing).work());
+        model.tell(EventKind::Loaded { load_ms: info.load_ms, sample: sample.clone() });
+        claim.fulfil(ModelHandle(model));
+        let warnings = info.options.iter().filter_map(warning).collect();
+        Ok(LoadReport { info, sample, already_loaded: false, warnings })
+    }
+
+    /// Unloads a model: its worker ends, and is seen to be gone.
+    ///
+    /// # Errors
+    /// [`ebb_core::Code::NotLoaded`].
+    pub async fn unload(&self, alias: &str) -> Result<UnloadReport, Failure> {
+        let model = self.known(alias).ok_or_else(|| Error::NotLoaded(alias.to_owned()))?;
+        let (asked, report) = oneshot::channel();
+        // An actor that is gone has unloaded its model.
+        let _heard = model.0.close.send(asked);
+        let report = report.await.map_err(|_| Error::NotLoaded(alias.to_owned()));
+        self.forget(&model);
+        Ok(report?)
+    }
+
+    /// A model in memory, in whatever state its worker is.
+    pub fn model(&self, alias: &str) -> Option<ModelHandle> {
+        self.known(alias).filter(|model| model.state() != ModelState::Unloaded)
+    }
+
+    /// Every model and its state, by alias.
+    pub fn models(&self) -> Vec<(String, ModelState)> {
+        let state = |entry: &Entry| match entry {
+            Entry::Loading => ModelState::Loading,
+            Entry::InMemory(model) => model.state(),
+        };
+        let models = self.0.models();
+        models
+            .iter()
+            .map(|(alias, entry)| (alias.clone(), state(entry)))
+            .filter(|(_, state)| *state != ModelState::Unloaded)
+            .collect()
+    }
+
+    /// Everything that happens to models from now on.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.0.events.listen()
+    }
+
+    /// Unloads every model, each after its jobs or after `drain`.
+    pub async fn close(&self, drain: Duration) {
+        let aliases: Vec<String> = self.0.models().keys().cloned().collect();
+        let closing = aliases.into_iter().map(|alias| {
+            let supervisor = self.clone();
+            tokio::spawn(async move {
+                if let Some(model) = supervisor.model(&alias) {
+                    let drained = tokio::time::timeout(drain, model.0.drained()).await.is_ok();
+                    tracing::debug!(model = alias, drained, "closing");
+                    if let Err(failure) = supervisor.unload(&alias).await {
+                        tracing::debug!(model = alias, %failure, "was gone already");
+                    }
+                }
+            })
+        });
+        for closed in closing.collect::<Vec<_>>() {
+            if let Err(error) = closed.await {
+                tracing::error!(%error, "a model could not be closed");
+            }
+        }
+    }
+
+    /// Which library, providers and devices there are: asked of the worker program.
+    ///
+    /// # Errors
+    /// Where there is no library; see the worker's own words.
+    pub async fn probe(&self, library: Option<&Path>, folders: &[PathBuf]) -> Result<Probe, Failure> {
+        tools::probe(&self.0.config.worker_program, library, folders).await
+    }
+
+    /// What a model folder or file holds: asked of the worker program.
+    ///
+    /// # Errors
+    /// Where it is nothing that can be loaded.
+    pub async fn inspect(&self, path: &Path, variant: Option<&str>) -> Result<Inspection, Failure> {
+        tools::inspect(&self.0.config.worker_program, path, variant).await
+    }
+
+    fn known(&self, alias: &str) -> Option<ModelHandle> {
+        match self.0.models().get(alias) {
+            Some(Entry::InMemory(model)) => Some(model.clone()),
+            Some(Entry::Loading) | None => None,
+        }
+    }
+
+    fn forget(&self, model: &ModelHandle) {
+        let mut models = self.0.models();
+        let alias = &model.0.spec.alias;
+        if matches!(models.get(alias), Some(Entry::InMemory(known)) if Arc::ptr_eq(&known.0, &model.0)) {
+            models.remove(alias);
+        }
+    }
+}
+
+impl Inner {
+    fn models(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Entry>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An alias that is being loaded; given back unless it is fulfilled.
+struct Claim<'a> {
+    supervisor: &'a Supervisor,
+    alias: String,
+    fulfilled: bool,
+}
+
+impl<'a> Claim<'a> {
+    fn new(supervisor: &'a Supervisor, alias: &str) -> Result<Self, Failure> {
+        let mut models = supervisor.0.models();
+        let free = match models.get(alias) {
+            None => true,
+            Some(Entry::InMemory(model)) => model.state() == ModelState::Unloaded,
+            Some(Entry::Loading) => false,
+        };
+        if !free {
+            return Err(Error::AlreadyLoaded(alias.to_owned()).into());
+        }
+        models.insert(alias.to_owned(), Entry::Loading);
+        Ok(Self { supervisor, alias: alias.to_owned(), fulfilled: false })
+    }
+
+    fn fulfil(mut self, model: ModelHandle) {
+        self.supervisor.0.models().insert(self.alias.clone(), Entry::InMemory(model));
+        self.fulfilled = true;
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if !self.fulfilled {
+            self.supervisor.0.models().remove(&self.alias);
+        }
+    }
+}
+
+/// What a person should know of an option that they gave.
+fn warning(line: &ebb_core::options::OptionLine) -> Option<String> {
+    let note = line.note.as_ref().filter(|_| !line.requested.is_empty())?;
+    Some(format!("{} {}={}: {note}", line.scope, line.key, line.requested))
+}

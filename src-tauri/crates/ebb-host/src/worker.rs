@@ -1,0 +1,355 @@
+//! A worker as the host talks to it: many jobs and controls at once over one pair of pipes.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use ebb_core::{Chunk, Failure, Job, LoadSpec, ModelInfo, Sample};
+use ebb_ipc::{
+    Answer, Ask, Ended, Frame, FromWorker, HELLO_LEN, ToWorker, check_hello, encode, hello, read_frame_async,
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot, watch},
+};
+
+use crate::{
+    Error, Launch, Link, Process,
+    running::{RunItem, Running, WINDOW},
+};
+
+/// What a worker reports of itself.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// A job ended.
+    Ended(Box<Ended>),
+    /// The worker is gone.
+    Gone(Gone),
+}
+
+/// How a worker ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Gone {
+    /// In words.
+    pub(crate) reason: String,
+    /// Whether the process was seen to be gone.
+    pub(crate) seen: bool,
+}
+
+/// A worker that has loaded its model.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    sender: Sender,
+    routes: Arc<Routes>,
+    last_id: AtomicU64,
+    gone: watch::Receiver<Option<Gone>>,
+    kill: Arc<Notify>,
+    grace: Duration,
+}
+
+/// What starting a worker gives.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) worker: Worker,
+    pub(crate) info: ModelInfo,
+    pub(crate) sample: Sample,
+    pub(crate) reports: mpsc::UnboundedReceiver<Report>,
+}
+
+impl Worker {
+    /// Starts a worker and waits until its model is loaded. Dropping the future ends the worker.
+    ///
+    /// # Errors
+    /// Where it does not start, does not speak the protocol, ends meanwhile, or says why it cannot load.
+    pub(crate) async fn start(
+        launch: &dyn Launch,
+        spec: &LoadSpec,
+        grace: Duration,
+    ) -> Result<Started, Failure> {
+        let Link { reader, mut writer, process } = launch.launch(&spec.alias)?;
+        let mut reader = BufReader::with_capacity(64 << 10, reader);
+        let (info, sample) = match load(&mut reader, &mut writer, spec).await {
+            Ok(Ok(loaded)) => loaded,
+            Ok(Err(failure)) => {
+                drop(writer);
+                end(process, grace).await;
+                return Err(failure);
+            }
+            Err(ebb_ipc::Error::Pipe(_)) => {
+                drop(writer);
+                let reason = end(process, grace).await.reason;
+                return Err(Error::Ended { model: spec.alias.clone(), reason }.into());
+            }
+            Err(source) => return Err(Error::Talk { model: spec.alias.clone(), source }.into()),
+        };
+        let pid = process.as_ref().and_then(Process::id);
+        tracing::debug!(model = spec.alias, pid, "the worker serves");
+        let (sender, to_write) = mpsc::unbounded_channel();
+        let (report, reports) = mpsc::unbounded_channel();
+        let (tell_gone, gone) = watch::channel(None);
+        let routes = Arc::new(Routes { model: spec.alias.clone(), table: Mutex::default() });
+        let kill = Arc::new(Notify::new());
+        tokio::spawn(write_all(writer, to_write));
+        let listening = Listening { routes: Arc::clone(&routes), report, kill: Arc::clone(&kill), grace };
+        tokio::spawn(async move {
+            let gone = listening.listen(reader, process).await;
+            tell_gone.send_replace(Some(gone));
+        });
+        let sender = Sender(sender);
+        let worker = Self { sender, routes, last_id: AtomicU64::new(0), gone, kill, grace };
+        Ok(Started { worker, info, sample, reports })
+    }
+
+    /// Gives the worker a job, which holds `place` until it ends.
+    ///
+    /// # Errors
+    /// Where the worker is gone.
+    pub(crate) fn run(&self, job: Job, data: Bytes, place: OwnedSemaphorePermit) -> Result<Running, Failure> {
+        let id = self.next_id();
+        let (items, receiver) = mpsc::unbounded_channel();
+        self.routes.table().alive()?.runs.insert(id, Route { items, _place: place });
+        let message = ToWorker::Run { id, job: Box::new(job), credit: WINDOW };
+        self.sender.send(Frame { message, tail: data });
+        Ok(Running { id, items: receiver, sender: self.sender.clone(), over: false })
+    }
+
+    /// Asks a control.
+    ///
+    /// # Errors
+    /// The worker's own; where it is gone.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
+        let id = self.next_id();
+        let (answer, answered) = oneshot::channel();
+        self.routes.table().alive()?.asks.insert(id, answer);
+        self.sender.send(Frame::new(ToWorker::Ask { id, ask }));
+        // The listener answers all that is open before it ends.
+        answered.await.unwrap_or_else(|_| Err(Error::NotLoaded(self.routes.model.clone()).into()))
+    }
+
+    /// Hangs up, so that the worker ends; kills it if it takes too long. Says how it ended.
+    pub(crate) async fn close(&self) -> Gone {
+        self.sender.close();
+        let mut gone = self.gone.clone();
+        if tokio::time::timeout(self.grace, gone.wait_for(Option::is_some)).await.is_err() {
+            self.kill.notify_one();
+        }
+        let lost = || Gone { reason: "its end was not seen".to_owned(), seen: false };
+        gone.wait_for(Option::is_some).await.ok().and_then(|gone| gone.clone()).unwrap_or_else(lost)
+    }
+
+    fn next_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// The way to a worker; a task of its own writes, so that no caller who leaves can break a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Sender(mpsc::UnboundedSender<Out>);
+
+#[derive(Debug)]
+enum Out {
+    Frame(Frame<ToWorker>),
+    Close,
+}
+
+impl Sender {
+    fn send(&self, frame: Frame<ToWorker>) {
+        // A writer that is gone means a worker that is gone, which the listener tells.
+        let _sent = self.0.send(Out::Frame(frame));
+    }
+
+    fn close(&self) {
+        let _sent = self.0.send(Out::Close);
+    }
+
+    pub(crate) fn credit(&self, id: u64, chunks: u32) {
+        self.send(Frame::new(ToWorker::Credit { id, chunks }));
+    }
+
+    pub(crate) fn cancel(&self, id: u64) {
+        self.send(Frame::new(ToWorker::Cancel { id }));
+    }
+}
+
+async fn write_all(mut writer: impl AsyncWrite + Unpin, mut to_write: mpsc::UnboundedReceiver<Out>) {
+    while let Some(Out::Frame(frame)) = to_write.recv().await {
+        if let Err(error) = write_frame(&mut writer, &frame).await {
+            tracing::debug!(%error, "the worker does not listen any more");
+            return;
+        }
+    }
+}
+
+async fn write_frame(
+    writer: &mut (impl AsyncWrite + Unpin),
+    frame: &Frame<ToWorker>,
+) -> Result<(), ebb_ipc::Error> {
+    let (bytes, tail) = encode(frame)?;
+    writer.write_all(&bytes).await?;
+    if let Some(tail) = tail {
+        writer.write_all(tail).await?;
+    }
+    Ok(writer.flush().await?)
+}
+
+/// Greets, and has the model loaded. The inner error is what the worker says of the model.
+async fn load(
+    reader: &mut (impl AsyncRead + Unpin),
+    writer: &mut (impl AsyncWrite + Unpin),
+    spec: &LoadSpec,
+) -> Result<Result<(ModelInfo, Sample), Failure>, ebb_ipc::Error> {
+    writer.write_all(&hello()).await?;
+    writer.flush().await?;
+    let mut theirs = [0; HELLO_LEN];
+    reader.read_exact(&mut theirs).await?;
+    check_hello(theirs)?;
+    write_frame(writer, &Frame::new(ToWorker::Load(Box::new(spec.clone())))).await?;
+    loop {
+        let frame: Option<Frame<FromWorker>> = read_frame_async(reader).await?;
+        match frame.map(|frame| frame.message) {
+            Some(FromWorker::Loading { stage }) => tracing::debug!(model = spec.alias, stage, "loading"),
+            Some(FromWorker::Loaded { info, sample }) => return Ok(Ok((*info, sample))),
+            Some(FromWorker::LoadFailed(failure)) => return Ok(Err(failure)),
+            Some(_) => return Err(ebb_ipc::Error::NotEbb),
+            None => return Err(ebb_ipc::Error::Pipe(std::io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+}
+
+/// The task that hears what the worker says.
+struct Listening {
+    routes: Arc<Routes>,
+    report: mpsc::UnboundedSender<Report>,
+    kill: Arc<Notify>,
+    grace: Duration,
+}
+
+impl Listening {
+    async fn listen(self, mut reader: impl AsyncRead + Unpin, process: Option<Process>) -> Gone {
+        let mut grace = self.grace;
+        loop {
+            let frame = tokio::select! {
+                frame = read_frame_async(&mut reader) => frame,
+                () = self.kill.notified() => {
+                    grace = Duration::ZERO;
+                    break;
+                }
+            };
+            match frame {
+                Ok(Some(frame)) => self.deliver(frame),
+                Ok(None) | Err(ebb_ipc::Error::Pipe(_)) => break,
+                Err(error) => {
+                    tracing::error!(model = self.routes.model, %error, "the worker cannot be understood");
+                    grace = Duration::ZERO;
+                    break;
+                }
+            }
+        }
+        let gone = end(process, grace).await;
+        self.routes.fail_all(&gone.reason);
+        let _heard = self.report.send(Report::Gone(gone.clone()));
+        gone
+    }
+
+    fn deliver(&self, Frame { message, tail }: Frame<FromWorker>) {
+        match message {
+            FromWorker::Progress { id, progress } => self.routes.give(id, RunItem::Progress(progress)),
+            FromWorker::Chunk { id, body } => {
+                self.routes.give(id, RunItem::Chunk(Chunk { body, data: tail }))
+            }
+            FromWorker::Done { id, figures } => self.routes.give_last(id, RunItem::Done(figures)),
+            FromWorker::Failed { id, failure } => self.routes.give_last(id, RunItem::Failed(failure)),
+            FromWorker::Answer { id, answer } => {
+                let asked = self.routes.table().asks.remove(&id);
+                if let Some(asked) = asked {
+                    // Who asked may have left.
+                    let _heard = asked.send(answer);
+                }
+            }
+            FromWorker::Ended(ended) => {
+                let _heard = self.report.send(Report::Ended(ended));
+            }
+            FromWorker::Loading { .. } | FromWorker::Loaded { .. } | FromWorker::LoadFailed(_) => {
+                tracing::warn!(model = self.routes.model, "the worker speaks out of turn");
+            }
+        }
+    }
+}
+
+/// Who waits for what.
+#[derive(Debug)]
+struct Routes {
+    model: String,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    runs: HashMap<u64, Route>,
+    asks: HashMap<u64, oneshot::Sender<Result<Answer, Failure>>>,
+    gone: Option<Failure>,
+}
+
+#[derive(Debug)]
+struct Route {
+    items: mpsc::UnboundedSender<RunItem>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Table {
+    fn alive(&mut self) -> Result<&mut Self, Failure> {
+        match &self.gone {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(self),
+        }
+    }
+}
+
+impl Routes {
+    fn table(&self) -> std::sync::MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give(&self, id: u64, item: RunItem) {
+        if let Some(route) = self.table().runs.get(&id) {
+            // A caller who left has cancelled the job; what is still on its way is dropped.
+            let _heard = route.items.send(item);
+        }
+    }
+
+    fn give_last(&self, id: u64, item: RunItem) {
+        let route = self.table().runs.remove(&id);
+        if let Some(route) = route {
+            let _heard = route.items.send(item);
+        }
+    }
+
+    fn fail_all(&self, reason: &str) {
+        let failure = Failure::from(Error::Ended { model: self.model.clone(), reason: reason.to_owned() });
+        let mut table = self.table();
+        table.gone = Some(failure.clone());
+        for (_, route) in table.runs.drain() {
+            let _heard = route.items.send(RunItem::Failed(failure.clone()));
+        }
+        for (_, asked) in table.asks.drain() {
+            let _heard = asked.send(Err(failure.clone()));
+        }
+    }
+}
+
+/// Waits for the process; a worker that is no process is gone once its pipe is.
+async fn end(process: Option<Process>, grace: Duration) -> Gone {
+    match process {
+        Some(process) => {
+            let (reason, seen) = process.end(grace).await;
+            Gone { reason, seen }
+        }
+        None => Gone { reason: "its pipe was closed".to_owned(), seen: true },
+    }
+}
