@@ -1,5 +1,7 @@
 //! End-to-end tests.
 
+mod embed;
 mod import;
 mod options;
+mod tensors;
 mod tidy;

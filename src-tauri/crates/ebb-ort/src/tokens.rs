@@ -48,18 +48,14 @@ impl TextTokenizer {
             .unwrap_or(0);
         tokenizer.with_padding(None);
         tokenizer.with_truncation(None).map_err(|error| Error::invalid_tokenizer(file, error.to_string()))?;
-        let opened = Self { tokenizer, max_tokens, pad_id };
-        let empty = opened.encode("", &mut Vec::new()).map_err(|why| Error::invalid_tokenizer(file, why))?;
-        if empty.tokens >= max_tokens {
-            let why = format!("it adds {} special tokens, and the model takes {max_tokens}", empty.tokens);
+        let special = tokenizer
+            .encode_fast("", true)
+            .map_err(|error| Error::invalid_tokenizer(file, error.to_string()))?;
+        if special.len() >= max_tokens {
+            let why = format!("it adds {} special tokens, and the model takes {max_tokens}", special.len());
             return Err(Error::invalid_tokenizer(file, why));
         }
-        Ok(opened)
-    }
-
-    /// Longest text in tokens, special ones included.
-    pub(crate) fn max_tokens(&self) -> usize {
-        self.max_tokens
+        Ok(Self { tokenizer, max_tokens, pad_id })
     }
 
     /// The token that fills a batch's shorter texts up.
@@ -68,7 +64,7 @@ impl TextTokenizer {
     }
 
     /// Appends the tokens of `text` to `ids`: at most as many as the model takes, the special ones at both ends kept. An
-    /// empty text is its special tokens.
+    /// empty text is its special tokens, or a padding token where there are none: no model runs on nothing.
     ///
     /// # Errors
     /// Where the tokenizer cannot say some character.
@@ -86,6 +82,10 @@ impl TextTokenizer {
         };
         let all = encoding.get_ids();
         let tokens = all.len();
+        if tokens == 0 {
+            ids.push(self.pad_id);
+            return Ok(Encoded { used: 1, tokens: 1, exact });
+        }
         if tokens <= self.max_tokens {
             ids.extend_from_slice(all);
             return Ok(Encoded { used: tokens, tokens, exact });

@@ -79,6 +79,10 @@ fn odd_texts_are_texts() {
     assert_eq!(encode(&tokenizer, "").0, [1, 2]);
     assert_eq!(encode(&tokenizer, " \n\t").0, [1, 2]);
     assert_eq!(encode(&tokenizer, "l\0ow\0").0, [1, 4, 2]);
+    let mut bare = bert();
+    bare["post_processor"] = Value::Null;
+    let bare = open(bare.to_string().as_bytes(), 5).unwrap();
+    assert_eq!(encode(&bare, ""), (vec![3], Encoded { used: 1, tokens: 1, exact: true }));
 }
 
 #[test]
