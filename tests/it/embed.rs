@@ -26,7 +26,7 @@ fn open(path: &Path, options: LoadOptions) -> Result<OrtSession, Failure> {
 }
 
 fn minilm(batch_tokens: Option<u32>) -> OrtSession {
-    open(&real_model("minilm"), LoadOptions { batch_tokens, ..LoadOptions::default() }).unwrap()
+    open(&real_model("minilm"), LoadOptions { batch_tokens, ..LoadOptions::default() }).expect("it loads")
 }
 
 /// What a job came to.
@@ -74,11 +74,11 @@ fn assert_close(left: &[Vec<f32>], right: &[Vec<f32>]) {
 
 /// Peak of what the arena lent out, above what it held before.
 fn working_bytes(session: &OrtSession, before: u64) -> u64 {
-    session.control().memory().unwrap().arenas[0].peak_in_use_bytes - before
+    session.control().memory().expect("it can be measured").arenas[0].peak_in_use_bytes - before
 }
 
 fn in_use_bytes(session: &OrtSession) -> u64 {
-    session.control().memory().unwrap().arenas[0].in_use_bytes
+    session.control().memory().expect("it can be measured").arenas[0].in_use_bytes
 }
 
 #[test]
