@@ -1,0 +1,62 @@
+//! Commands: what was typed becomes calls, and what they answer is shown.
+
+mod demo;
+mod doctor;
+mod embed;
+mod import;
+mod interrupt;
+mod manual;
+mod model;
+mod named;
+mod options;
+mod profile;
+mod run;
+mod server;
+mod texts;
+
+use std::future::Future;
+
+use ebb_core::Places;
+
+use crate::{
+    args::{Cli, Command, ModelCommand, ServerCommand},
+    error::Result,
+    render::Out,
+};
+
+/// Does what was typed.
+pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
+    match cli.command {
+        Command::Options { words } => options::run(&words.join(" "), out),
+        Command::Completions { shell } => manual::completions(shell, out),
+        Command::Man { out: folder } => manual::man(folder.as_deref(), out),
+        Command::Model(ModelCommand::Import { source, dest, force }) => {
+            import::run(&source, &dest, force, out)
+        }
+        Command::Server(ServerCommand::Run(args)) => server::run(args),
+        asked => {
+            let places = Places::from_env()?;
+            wait_for(async {
+                match asked {
+                    Command::Model(command) => model::run(command, &places, out).await,
+                    Command::Embed(args) => embed::run(args, &places, out).await,
+                    Command::Run(args) => run::run(args, &places, out).await,
+                    Command::Profile(command) => profile::run(command, &places, out).await,
+                    Command::Server(command) => server::control(command, &places, out).await,
+                    Command::Doctor => doctor::run(&places, out).await,
+                    Command::Demo(args) => demo::run(&args, &places, out).await,
+                    Command::Options { .. } | Command::Completions { .. } | Command::Man { .. } => Ok(()),
+                }
+            })
+        }
+    }
+}
+
+/// Runs a command on this thread: starting more would take longer than most commands do.
+fn wait_for(command: impl Future<Output = Result>) -> Result {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(command);
+    // A read of stdin that still waits must not keep the program.
+    runtime.shutdown_background();
+    done
+}

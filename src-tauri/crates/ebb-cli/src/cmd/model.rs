@@ -1,0 +1,96 @@
+//! `ebb model`
+
+use std::{path::Path, time::Duration};
+
+use ebb_client::{Client, Model};
+use ebb_core::{LoadOptions, Places, Target, operations::AddModel};
+
+use super::interrupt::or_interrupt;
+use crate::{
+    args::{DeviceArg, ModelCommand},
+    error::{Error, Result, storage},
+    host,
+    render::{self, Live, Out},
+};
+
+const WATCH_EVERY: Duration = Duration::from_millis(500);
+
+pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -> Result {
+    let client = host::connect(places).await?;
+    let model = |alias: String| client.model(alias);
+    match command {
+        ModelCommand::Add { path, alias } => add(&client, &path, alias, out).await,
+        ModelCommand::List => out.show(&client.models().await?, render::model_list),
+        ModelCommand::Info { model: alias } => out.show(&model(alias).info().await?, render::model_entry),
+        ModelCommand::Remove { model: alias } => out.show(&model(alias).remove().await?, |entry, look| {
+            format!("{}  removed; its files stay at {}\n", look.bold(&entry.alias), entry.path.display())
+        }),
+        ModelCommand::Load { model: alias, load, force } => {
+            let options = LoadOptions::from(*load);
+            let model = model(alias);
+            let report = if force { model.load_again(&options).await? } else { model.load(&options).await? };
+            out.show(&report, render::load_report)
+        }
+        ModelCommand::Unload { model: alias } => {
+            out.show(&model(alias).unload().await?, render::unload_report)
+        }
+        ModelCommand::Stats { model: alias, watch: false } => {
+            out.show(&model(alias).runtime().stats().await?, render::stats)
+        }
+        ModelCommand::Stats { model: alias, watch: true } => {
+            // Ctrl-C is how one leaves it.
+            match or_interrupt(watch(&model(alias), out)).await {
+                Err(Error::Interrupted) => Ok(()),
+                other => other,
+            }
+        }
+        ModelCommand::Shrink { model: alias, after_next_run, device } => {
+            shrink(&model(alias), after_next_run, device, out).await
+        }
+        ModelCommand::SetRuntimeOption { model: alias, option } => {
+            let options = model(alias).set_runtime_option(&option.key, &option.value).await?;
+            out.show(&options, render::runtime_options)
+        }
+        ModelCommand::RuntimeOptions { model: alias } => {
+            out.show(&model(alias).runtime().options().await?, render::runtime_options)
+        }
+        ModelCommand::Estimate { model: alias } => {
+            out.show(&model(alias).estimate().await?, render::estimate)
+        }
+        // Done without a host, before this.
+        ModelCommand::Import { .. } => Ok(()),
+    }
+}
+
+async fn add(client: &Client, path: &Path, alias: Option<String>, out: &mut Out) -> Result {
+    // The host stands in another folder.
+    let path = std::path::absolute(path).map_err(|error| storage("find", path, &error))?;
+    let entry = client.add_model(&AddModel { path, alias }).await?;
+    out.show(&entry, render::model_entry)
+}
+
+async fn shrink(model: &Model, after_next_run: bool, devices: Vec<DeviceArg>, out: &mut Out) -> Result {
+    let targets: Vec<Target> = devices.into_iter().flat_map(|DeviceArg(targets)| targets).collect();
+    let targets = (!targets.is_empty()).then_some(targets);
+    if after_next_run {
+        let armed = model.runtime().shrink_after_next_run(targets).await?;
+        return out.show(&armed, |armed, look| {
+            format!("{}  will shrink at the end of run {}\n", look.bold(&armed.model), armed.run)
+        });
+    }
+    out.show(&model.runtime().shrink_arena(targets).await?, render::shrink_report)
+}
+
+/// A table that is drawn again and again; where nobody looks at a terminal, one line for each sample.
+async fn watch(model: &Model, out: &mut Out) -> Result {
+    let mut live = (out.terminal && !out.json).then(Live::new);
+    let mut every = tokio::time::interval(WATCH_EVERY);
+    loop {
+        every.tick().await;
+        let stats = model.runtime().stats().await?;
+        match &mut live {
+            Some(live) => live.draw(&render::stats(&stats, out.look))?,
+            None => out.line(&stats, render::sample_line)?,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `ebb server`
+
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    path::Path,
+    time::Duration,
+};
+
+use ebb_core::{Places, operations::HostStatus};
+use ebb_server::ServeOptions;
+use tracing_subscriber::EnvFilter;
+
+use super::interrupt::or_interrupt;
+use crate::{
+    args::{ServerCommand, ServerRunArgs},
+    error::{Error, Result, storage},
+    host::{self, How, Start},
+    render::{self, Out, note},
+};
+
+/// Is the host, until it is told to end.
+pub(super) fn run(args: ServerRunArgs) -> Result {
+    let filter = EnvFilter::try_from_env("EBB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let terminal = io::IsTerminal::is_terminal(&io::stderr());
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(terminal).with_writer(io::stderr).init();
+    let places = Places::from_env()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let host = ebb_api::Host::open(places, ebb_api::Settings::default())?;
+        let options = ServeOptions {
+            port: args.port.port,
+            idle_exit: args.idle_exit.map(Duration::from_secs),
+            ..ServeOptions::default()
+        };
+        ebb_server::serve(host, options).await?;
+        Ok(())
+    })
+}
+
+/// Everything about the host but being it.
+pub(super) async fn control(command: ServerCommand, places: &Places, out: &mut Out) -> Result {
+    match command {
+        ServerCommand::Start { port } => {
+            if let Some(client) = host::running(places)? {
+                let status = client.status().await?;
+                note("a host is running already\n");
+                return out.show(&status, render::host_status);
+            }
+            start(places, port.port, out).await
+        }
+        ServerCommand::Stop => {
+            said(host::stop(places).await?);
+            if out.json { out.show(&not_running(), render::host_status) } else { Ok(()) }
+        }
+        ServerCommand::Restart { port } => restart(places, port.port, out).await,
+        ServerCommand::Status => match host::running(places)? {
+            Some(client) => out.show(&client.status().await?, render::host_status),
+            None => {
+                out.show(&not_running(), render::host_status)?;
+                Err(Error::Reported(3))
+            }
+        },
+        ServerCommand::Logs { follow, lines } => match or_interrupt(logs(places, follow, lines, out)).await {
+            Err(Error::Interrupted) => Ok(()),
+            other => other,
+        },
+        // Done before this, on a runtime of its own.
+        ServerCommand::Run(_) => Ok(()),
+    }
+}
+
+async fn start(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
+    let client = host::start(places, Start { port, idle_exit: None }).await?;
+    out.show(&client.status().await?, render::host_status)
+}
+
+/// Comes up again where it was, so that those who know its address find it; elsewhere only where that port was taken
+/// meanwhile and nobody asked for it.
+async fn restart(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
+    let how = host::stop(places).await?;
+    said(how);
+    let before = match how {
+        How::NotRunning => None,
+        How::Asked { port } | How::Killed { port } => port,
+    };
+    match (port, before) {
+        (None, Some(before)) => match start(places, Some(before), out).await {
+            Err(Error::NoHost(_)) => start(places, None, out).await,
+            other => other,
+        },
+        (asked, _) => start(places, asked, out).await,
+    }
+}
+
+fn said(how: How) {
+    note(match how {
+        How::NotRunning => "no host was running\n",
+        How::Asked { .. } => "the host has ended\n",
+        How::Killed { .. } => "the host did not end by itself and was killed\n",
+    });
+}
+
+fn not_running() -> HostStatus {
+    HostStatus {
+        running: false,
+        url: None,
+        pid: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_ms: 0,
+        resident_bytes: 0,
+        models: Vec::new(),
+    }
+}
+
+async fn logs(places: &Places, follow: bool, lines: usize, out: &mut Out) -> Result {
+    let path = places.log_file();
+    let mut file = File::open(&path).map_err(|error| storage("open the log", &path, &error))?;
+    let text = read_on(&mut file, &path)?;
+    out.write_all(last_lines(&text, lines))?;
+    out.flush()?;
+    while follow {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        // A new host may have put the log aside and begun another.
+        let begun_anew = std::fs::metadata(&path)
+            .is_ok_and(|meta| file.stream_position().is_ok_and(|position| meta.len() < position));
+        if begun_anew {
+            file = File::open(&path).map_err(|error| storage("open the log", &path, &error))?;
+        }
+        let more = read_on(&mut file, &path)?;
+        out.write_all(&more)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn read_on(file: &mut File, path: &Path) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let read = file.read_to_end(&mut text).and_then(|_| file.seek(SeekFrom::Current(0)));
+    read.map_err(|error| storage("read the log", path, &error))?;
+    Ok(text)
+}
+
+fn last_lines(text: &[u8], lines: usize) -> &[u8] {
+    let ends =
+        text.iter().enumerate().rev().filter(|(index, byte)| **byte == b'\n' && index + 1 < text.len());
+    match ends.map(|(index, _)| index + 1).nth(lines.saturating_sub(1)) {
+        _ if lines == 0 => &[],
+        Some(from) => &text[from..],
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines() {
+        for (text, lines, want) in [
+            ("a\nb\nc\n", 2, "b\nc\n"),
+            ("a\nb\nc", 1, "c"),
+            ("a\nb\n", 9, "a\nb\n"),
+            ("a\n", 0, ""),
+            ("", 3, ""),
+        ] {
+            assert_eq!(last_lines(text.as_bytes(), lines), want.as_bytes(), "{text:?} {lines}");
+        }
+    }
+}

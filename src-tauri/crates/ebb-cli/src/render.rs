@@ -1,0 +1,85 @@
+//! Where answers go: JSON as it came, or text for people. Functions in the files below make text of one type each and
+//! write nothing themselves.
+
+mod embed;
+mod host;
+mod live;
+mod look;
+mod model;
+mod options;
+mod stats;
+mod table;
+
+use std::io::{self, IsTerminal as _, Write};
+
+use serde::Serialize;
+
+use crate::{args::Global, error::Result};
+
+pub(crate) use embed::{embed_summary, preview, tensors_written};
+pub(crate) use host::{doctor, estimate, host_status};
+pub(crate) use live::Live;
+pub(crate) use look::Look;
+pub(crate) use model::{load_report, model_entry, model_list, runtime_options, unload_report};
+pub(crate) use options::{option_list, profile, profile_list};
+pub(crate) use stats::{sample_line, shrink_report, stats};
+pub(crate) use table::Table;
+
+/// The standard output of a command.
+pub(crate) struct Out {
+    to: Box<dyn Write>,
+    pub(crate) json: bool,
+    pub(crate) terminal: bool,
+    pub(crate) look: Look,
+}
+
+impl Out {
+    pub(crate) fn stdout(global: Global) -> Self {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        Self {
+            to: Box::new(io::BufWriter::new(stdout)),
+            json: global.json,
+            terminal,
+            look: Look::of(global.color, terminal),
+        }
+    }
+
+    /// The answer: as JSON where that is asked for, else as `text` writes it.
+    pub(crate) fn show<T: Serialize>(&mut self, answer: &T, text: impl FnOnce(&T, Look) -> String) -> Result {
+        if self.json {
+            serde_json::to_writer_pretty(&mut self.to, answer).map_err(io::Error::from)?;
+            self.to.write_all(b"\n")?;
+        } else {
+            self.to.write_all(text(answer, self.look).as_bytes())?;
+        }
+        Ok(self.to.flush()?)
+    }
+
+    /// One answer of many: JSON on one line, or a line of text.
+    pub(crate) fn line<T: Serialize>(&mut self, answer: &T, text: impl FnOnce(&T) -> String) -> Result {
+        if self.json {
+            serde_json::to_writer(&mut self.to, answer).map_err(io::Error::from)?;
+            self.to.write_all(b"\n")?;
+        } else {
+            self.to.write_all(text(answer).as_bytes())?;
+        }
+        Ok(self.to.flush()?)
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Says something besides the answer, on stderr.
+pub(crate) fn note(text: &str) {
+    // Where stderr is closed there is nobody to tell.
+    let _ = io::stderr().write_all(text.as_bytes());
+}

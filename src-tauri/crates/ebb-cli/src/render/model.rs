@@ -1,0 +1,277 @@
+//! Models, what loading did, what unloading did.
+
+use std::fmt::Write as _;
+
+use ebb_core::{
+    LoadOptions, ModelInfo, TensorInfo, format_bytes,
+    operations::{LoadReport, ModelEntry, ModelList, ModelState, RuntimeOptions, UnloadReport},
+    options::{OptionLine, Requested},
+};
+use serde::Serialize;
+
+use super::{Look, Table, stats::duration};
+
+/// A value's name as it stands in JSON.
+pub(super) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => "-".into(),
+    }
+}
+
+/// The catalogue.
+pub(crate) fn model_list(list: &ModelList, look: Look) -> String {
+    let mut table = Table::new(look, &["model", "kind", "state", ">weights", "path"]);
+    for entry in &list.models {
+        table.row([
+            entry.alias.clone(),
+            word(&entry.kind),
+            word(&entry.state),
+            format_bytes(entry.weights_bytes),
+            entry.path.display().to_string(),
+        ]);
+    }
+    if table.is_empty() {
+        return "no models yet: 'ebb model add PATH' adds one\n".into();
+    }
+    table.text(look)
+}
+
+/// One model with all that is known of it.
+pub(crate) fn model_entry(entry: &ModelEntry, look: Look) -> String {
+    let state = match entry.state {
+        ModelState::Loaded => look.good(word(&entry.state)),
+        ModelState::Failed => look.bad(word(&entry.state)),
+        _ => word(&entry.state),
+    };
+    let mut text = format!("{}  {}, {state}\n", look.bold(&entry.alias), word(&entry.kind));
+    if let Some(reason) = &entry.reason {
+        let _ = writeln!(text, "{reason}");
+    }
+    let _ = writeln!(text, "path     {}", entry.path.display());
+    let _ = writeln!(text, "weights  {}", format_bytes(entry.weights_bytes));
+    match &entry.info {
+        Some(info) => text += &loaded(info, look),
+        None if entry.options != LoadOptions::default() => {
+            let _ = writeln!(text, "\nlast loaded with\n{}", given(&entry.options, look));
+        }
+        None => {}
+    }
+    text
+}
+
+fn loaded(info: &ModelInfo, look: Look) -> String {
+    let mut text = String::new();
+    let arenas: Vec<_> = info.arenas.iter().map(ToString::to_string).collect();
+    let _ = writeln!(text, "file     {}", info.file);
+    let _ = writeln!(text, "on       {}, ONNX Runtime {}", info.provider, info.runtime_version);
+    let _ = writeln!(text, "arenas   {}", if arenas.is_empty() { "none".into() } else { arenas.join(", ") });
+    if let Some(embedding) = &info.embedding {
+        let _ = writeln!(
+            text,
+            "vectors  {} dimensions, {} pooling{}, at most {} tokens a text, {} a batch",
+            embedding.dimensions,
+            word(&embedding.pooling),
+            if embedding.normalized { ", length 1" } else { "" },
+            embedding.max_tokens,
+            embedding.batch_tokens,
+        );
+    }
+    let mut table = Table::new(look, &["", "name", "type", "shape"]);
+    for (what, tensors) in [("input", &info.inputs), ("output", &info.outputs)] {
+        for TensorInfo { name, dtype, shape } in tensors {
+            let dtype = dtype.as_ref().map_or_else(|| "not passed".into(), word);
+            table.row([what.to_owned(), name.clone(), dtype, format!("{shape:?}")]);
+        }
+    }
+    text + "\n" + &table.text(look) + "\n" + &option_lines(&info.options, look)
+}
+
+/// What loading did: what each option came to, what the model holds, and what a person should know.
+pub(crate) fn load_report(report: &LoadReport, look: Look) -> String {
+    let LoadReport { info, sample, already_loaded, warnings } = report;
+    let how = if *already_loaded {
+        "was loaded already, with these options".into()
+    } else {
+        format!("loaded in {}", duration(info.load_ms))
+    };
+    let mut text = format!("{}  {how}, on {}\n\n", look.bold(&info.alias), info.provider);
+    if !info.options.is_empty() {
+        text += &option_lines(&info.options, look);
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "resident {}, private {}, arenas {} of which {} free",
+        format_bytes(sample.resident_bytes),
+        format_bytes(sample.private_bytes),
+        format_bytes(sample.reserved_bytes()),
+        format_bytes(sample.slack_bytes()),
+    );
+    for warning in warnings {
+        let _ = writeln!(text, "{} {warning}", look.warn("warning:"));
+    }
+    text
+}
+
+/// Every option as requested, as forwarded, and as it came out.
+fn option_lines(lines: &[OptionLine], look: Look) -> String {
+    let mut table = Table::new(look, &["option", "requested", "forwarded", "effective", "note"]);
+    for line in lines {
+        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
+        let requested = if line.requested.is_empty() { "(default)" } else { &line.requested };
+        table.row([
+            format!("{}.{}", line.scope, line.key),
+            requested.to_owned(),
+            or(&line.forwarded),
+            or(&line.effective),
+            line.note.clone().unwrap_or_default(),
+        ]);
+    }
+    table.text(look)
+}
+
+/// Load options as they were given.
+pub(super) fn given(options: &LoadOptions, look: Look) -> String {
+    let mut table = Table::new(look, &["option", "value"]);
+    for (key, value) in settings(options) {
+        table.row([key, value]);
+    }
+    table.text(look)
+}
+
+/// Everything that is set, as a name and a value each.
+pub(super) fn settings(options: &LoadOptions) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    if let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(options) {
+        for (name, value) in fields {
+            match value {
+                serde_json::Value::Null | serde_json::Value::Object(_) => {}
+                serde_json::Value::String(text) => all.push((name, text)),
+                other => all.push((name, other.to_string())),
+            }
+        }
+    }
+    let typed = Requested::all(options).into_iter();
+    all.extend(typed.map(|option| (format!("{}.{}", option.scope, option.key), option.value)));
+    all
+}
+
+/// Run options that hold.
+pub(crate) fn runtime_options(options: &RuntimeOptions, look: Look) -> String {
+    if options.options.is_empty() {
+        return format!("{}  no run options are set\n", look.bold(&options.model));
+    }
+    option_lines(&options.options, look)
+}
+
+/// What unloading did.
+pub(crate) fn unload_report(report: &UnloadReport, look: Look) -> String {
+    let gone = if report.worker_gone {
+        "its worker process is gone".into()
+    } else {
+        look.warn("its worker process was not seen to end")
+    };
+    format!(
+        "{}  unloaded in {}: {} came back, {gone}\n",
+        look.bold(&report.model),
+        duration(report.took_ms),
+        look.good(format_bytes(report.freed_bytes)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use ebb_core::{DType, EmbeddingInfo, ModelKind, Pooling, Target, options::Scope};
+
+    use super::*;
+
+    fn info() -> ModelInfo {
+        let line = |key: &str, requested: &str, effective: Option<&str>, note: Option<&str>| OptionLine {
+            scope: Scope::Arena,
+            key: key.into(),
+            requested: requested.into(),
+            forwarded: Some(format!("{key}={requested}")),
+            effective: effective.map(Into::into),
+            note: note.map(Into::into),
+        };
+        ModelInfo {
+            alias: "minilm".into(),
+            kind: ModelKind::Embeddings,
+            file: "model.onnx".into(),
+            provider: "cpu".into(),
+            arenas: vec![Target::cpu(0)],
+            weights_bytes: 90 << 20,
+            inputs: vec![TensorInfo {
+                name: "input_ids".into(),
+                dtype: Some(DType::Int64),
+                shape: vec![-1, -1],
+            }],
+            outputs: vec![TensorInfo { name: "odd".into(), dtype: None, shape: vec![] }],
+            embedding: Some(EmbeddingInfo {
+                dimensions: 384,
+                max_tokens: 256,
+                pooling: Pooling::Mean,
+                normalized: true,
+                batch_tokens: 4096,
+            }),
+            options: vec![
+                line("max_mem", "400MB", Some("400000000"), None),
+                line("max_men", "1", None, Some("no known effect; did you mean max_mem?")),
+            ],
+            runtime_version: "1.31.1".into(),
+            runtime_library: "libonnxruntime.so".into(),
+            load_ms: 180,
+        }
+    }
+
+    fn entry() -> ModelEntry {
+        ModelEntry {
+            alias: "minilm".into(),
+            path: "/models/minilm".into(),
+            kind: ModelKind::Embeddings,
+            weights_bytes: 90 << 20,
+            state: ModelState::Loaded,
+            reason: None,
+            info: Some(info()),
+            options: LoadOptions::default(),
+        }
+    }
+
+    #[test]
+    fn a_load_shows_what_each_option_came_to() {
+        let report = LoadReport {
+            info: info(),
+            sample: crate::render::stats::tests::sample(),
+            already_loaded: false,
+            warnings: vec!["more than is free".into()],
+        };
+        insta::assert_snapshot!(load_report(&report, Look::plain()), @"");
+    }
+
+    #[test]
+    fn a_model_and_the_catalogue() {
+        insta::assert_snapshot!(model_entry(&entry(), Look::plain()), @"");
+        insta::assert_snapshot!(model_list(&ModelList { models: vec![entry()] }, Look::plain()), @"");
+        assert!(model_list(&ModelList { models: vec![] }, Look::plain()).contains("ebb model add"));
+        let options = LoadOptions {
+            threads: Some(2),
+            arena_options: [("max_mem".to_owned(), "1".to_owned())].into(),
+            ..LoadOptions::default()
+        };
+        let unloaded = ModelEntry {
+            state: ModelState::Failed,
+            reason: Some("killed by signal 9".into()),
+            info: None,
+            options,
+            ..entry()
+        };
+        insta::assert_snapshot!(model_entry(&unloaded, Look::plain()), @"");
+    }
+
+    #[test]
+    fn an_unload_says_what_came_back() {
+        let report = UnloadReport { model: "m".into(), freed_bytes: 1 << 20, worker_gone: true, took_ms: 12 };
+        insta::assert_snapshot!(unload_report(&report, Look::plain()), @"");
+    }
+}
