@@ -21,6 +21,9 @@ const PREFIX_LEN: usize = 8;
 /// Below this a tail is copied behind its header, so that the frame is one write.
 const SMALL_TAIL_BYTES: usize = 16 << 10;
 
+/// Room made at first for a part of a frame, however long it says it is.
+const FIRST_ROOM_BYTES: usize = 1 << 20;
+
 /// A message with its bulk data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame<M> {
@@ -72,14 +75,11 @@ pub fn write_frame<M: Serialize>(writer: &mut impl Write, frame: &Frame<M>) -> R
 /// # Errors
 /// [`Error::Pipe`] where it ended in the middle; [`Error::TooLarge`]; [`Error::Message`].
 pub fn read_frame<M: DeserializeOwned>(reader: &mut impl Read) -> Result<Option<Frame<M>>, Error> {
-    let mut prefix = Vec::with_capacity(PREFIX_LEN);
-    reader.take(PREFIX_LEN as u64).read_to_end(&mut prefix)?;
+    let prefix = read_part(reader, PREFIX_LEN as u32)?;
     let Some((header_len, tail_len)) = lengths(&prefix)? else { return Ok(None) };
-    let mut header = Vec::new();
-    reader.take(header_len.into()).read_to_end(&mut header)?;
-    let mut tail = Vec::new();
-    reader.take(tail_len.into()).read_to_end(&mut tail)?;
-    decode(header, header_len, tail, tail_len).map(Some)
+    let header = read_part(reader, header_len)?;
+    let tail = read_part(reader, tail_len)?;
+    decode(&header, header_len, tail, tail_len).map(Some)
 }
 
 /// [`read_frame`] for an asynchronous reader. Not safe to drop half way: use it in a task of its own.
@@ -89,14 +89,41 @@ pub fn read_frame<M: DeserializeOwned>(reader: &mut impl Read) -> Result<Option<
 pub async fn read_frame_async<M: DeserializeOwned>(
     reader: &mut (impl AsyncRead + Unpin),
 ) -> Result<Option<Frame<M>>, Error> {
-    let mut prefix = Vec::with_capacity(PREFIX_LEN);
-    reader.take(PREFIX_LEN as u64).read_to_end(&mut prefix).await?;
+    let prefix = read_part_async(reader, PREFIX_LEN as u32).await?;
     let Some((header_len, tail_len)) = lengths(&prefix)? else { return Ok(None) };
-    let mut header = Vec::new();
-    reader.take(header_len.into()).read_to_end(&mut header).await?;
-    let mut tail = Vec::new();
-    reader.take(tail_len.into()).read_to_end(&mut tail).await?;
-    decode(header, header_len, tail, tail_len).map(Some)
+    let header = read_part_async(reader, header_len).await?;
+    let tail = read_part_async(reader, tail_len).await?;
+    decode(&header, header_len, tail, tail_len).map(Some)
+}
+
+/// Reads `len` bytes, or what comes before the end.
+fn read_part(reader: &mut impl Read, len: u32) -> Result<Vec<u8>, Error> {
+    let mut part = Vec::new();
+    while let Some(room) = more_room(&mut part, len) {
+        if reader.take(room).read_to_end(&mut part)? < room as usize {
+            break;
+        }
+    }
+    Ok(part)
+}
+
+/// [`read_part`] for an asynchronous reader.
+async fn read_part_async(reader: &mut (impl AsyncRead + Unpin), len: u32) -> Result<Vec<u8>, Error> {
+    let mut part = Vec::new();
+    while let Some(room) = more_room(&mut part, len) {
+        if reader.take(room).read_to_end(&mut part).await? < room as usize {
+            break;
+        }
+    }
+    Ok(part)
+}
+
+/// Makes room for what comes next of a part: at most as much again as has come, and never more than the part will take.
+fn more_room(part: &mut Vec<u8>, len: u32) -> Option<u64> {
+    let missing = (len as usize).checked_sub(part.len()).filter(|&missing| missing > 0)?;
+    let room = missing.min(part.len().max(FIRST_ROOM_BYTES));
+    part.reserve_exact(room);
+    Some(room as u64)
 }
 
 fn lengths(prefix: &[u8]) -> Result<Option<(u32, u32)>, Error> {
@@ -111,7 +138,7 @@ fn lengths(prefix: &[u8]) -> Result<Option<(u32, u32)>, Error> {
 }
 
 fn decode<M: DeserializeOwned>(
-    header: Vec<u8>,
+    header: &[u8],
     header_len: u32,
     tail: Vec<u8>,
     tail_len: u32,
@@ -119,7 +146,10 @@ fn decode<M: DeserializeOwned>(
     if header.len() < header_len as usize || tail.len() < tail_len as usize {
         return Err(cut_off());
     }
-    let message = postcard::from_bytes(&header).map_err(Error::Message)?;
+    let (message, rest) = postcard::take_from_bytes(header).map_err(Error::Message)?;
+    if !rest.is_empty() {
+        return Err(Error::Message(postcard::Error::DeserializeBadEncoding));
+    }
     Ok(Frame { message, tail: tail.into() })
 }
 
@@ -201,6 +231,21 @@ mod tests {
         lie.extend(MAX_TAIL_BYTES.to_le_bytes());
         lie.extend([0; 100]);
         assert!(matches!(read_frame::<ToWorker>(&mut lie.as_slice()), Err(Error::Pipe(_))));
+    }
+
+    #[test]
+    fn a_large_tail_takes_no_more_room_than_it_has() {
+        let len = 5 * FIRST_ROOM_BYTES + 17;
+        let part = read_part(&mut vec![7; len + 9].as_slice(), len as u32).unwrap();
+        assert_eq!((part.len(), part.capacity()), (len, len));
+    }
+
+    #[test]
+    fn bytes_behind_a_message_are_garbage() {
+        let mut pipe = written(&[run(vec![], vec![])]);
+        pipe[0] += 1;
+        pipe.push(0);
+        assert!(matches!(read_frame::<ToWorker>(&mut pipe.as_slice()), Err(Error::Message(_))));
     }
 
     #[test]
