@@ -1,1 +1,36 @@
-//! The one list of operations that every shell calls: host, catalogue, profiles, state.
+//! The one list of operations that every shell calls: [`Host`], one async method for each, [`ebb_core`]'s types in and out.
+//! A route of the server, a subcommand of the CLI and a command of the desktop with the same name do the same thing.
+//!
+//! It is where everything is joined: the catalogue of models, load profiles, the state that survives a restart, and the
+//! supervisor of workers. It must not know HTTP, nor any runtime: what only a worker can tell (what a folder holds, which
+//! providers there are) it asks the worker program.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), ebb_core::Failure> {
+//! use ebb_api::{Host, Settings};
+//! use ebb_core::{LoadOptions, Places, operations::ShrinkRequest};
+//!
+//! let host = Host::open(Places::from_env()?, Settings::default())?;
+//! host.load("minilm", LoadOptions::default(), false).await?;
+//! let report = host.shrink("minilm", ShrinkRequest::default()).await?;
+//! tracing::info!(freed_bytes = report.freed_bytes, "shrunk");
+//! # Ok(())
+//! # }
+//! ```
+
+mod atomic;
+mod doctor;
+mod estimate;
+mod host;
+mod infer;
+mod load;
+mod lock;
+mod memory;
+mod models;
+mod names;
+mod profiles;
+mod state;
+mod stored;
+
+pub use host::{Host, Settings};
+pub use infer::EmbedStream;

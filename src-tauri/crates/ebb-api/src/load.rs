@@ -1,0 +1,214 @@
+//! Loading and unloading. For each model one at a time: of two callers that want the same, the first loads and the second
+//! finds it loaded.
+
+use ebb_core::{
+    Code, Failure, LoadOptions, LoadSpec, Policy, ShrinkEvery,
+    operations::{LoadReport, UnloadReport},
+};
+use ebb_host::ModelHandle;
+
+use crate::{
+    Host,
+    estimate::{self, estimate},
+    host::failed_task,
+    models::Added,
+    state::Remembered,
+};
+
+impl Host {
+    /// Loads a model with these options, laid over the profile that they name. Where it is loaded with the same options
+    /// already, that is the answer; with others it is loaded anew if `force` is set.
+    ///
+    /// The load goes on if the caller leaves.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] for the model or the profile; [`Code::Conflict`] where it is loaded with other options; what keeps
+    /// the model from loading.
+    pub async fn load(&self, alias: &str, options: LoadOptions, force: bool) -> Result<LoadReport, Failure> {
+        let wanted = Remembered { loaded: true, options, ..Remembered::default() };
+        self.load_in_turn(alias, wanted, force).await
+    }
+
+    /// Unloads a model: its worker ends and all its memory comes back. Its options are kept for the next request for it.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`], [`Code::NotLoaded`].
+    pub async fn unload(&self, alias: &str) -> Result<UnloadReport, Failure> {
+        self.added(alias)?;
+        let (host, alias) = (self.clone(), alias.to_owned());
+        let unloading = tokio::spawn(async move {
+            let turn = host.turn(&alias);
+            let _turn = turn.lock().await;
+            if !host.is_in_memory(&alias) {
+                // It may have been about to come back.
+                host.inner.state.set_unloaded(&alias)?;
+                return Err(not_loaded(&alias));
+            }
+            let report = host.inner.supervisor.unload(&alias).await?;
+            if let Err(failure) = host.inner.state.set_unloaded(&alias) {
+                tracing::warn!(model = alias, %failure, "a restart will load it again");
+            }
+            Ok(report)
+        });
+        unloading.await.map_err(failed_task)?
+    }
+
+    /// The model, loaded with the options that it last had if it is not in memory.
+    pub(crate) async fn on_demand(&self, alias: &str) -> Result<ModelHandle, Failure> {
+        self.added(alias)?;
+        if let Some(model) = self.serving(alias) {
+            return Ok(model);
+        }
+        let last = Remembered { loaded: true, ..self.inner.state.of(alias) };
+        tracing::info!(model = alias, "loading on demand");
+        match self.load_in_turn(alias, last, false).await {
+            // Another caller loaded it meanwhile, with options of its own: they serve as well.
+            Err(failure) if failure.code == Code::Conflict && self.serving(alias).is_some() => {}
+            loaded => drop(loaded?),
+        }
+        self.loaded(alias)
+    }
+
+    /// The model, if it is in memory; where its worker does not serve, its operations say why.
+    pub(crate) fn loaded(&self, alias: &str) -> Result<ModelHandle, Failure> {
+        self.added(alias)?;
+        self.inner.supervisor.model(alias).ok_or_else(|| not_loaded(alias))
+    }
+
+    /// Loads again what was loaded when the last host ended, one after the other. What fails is logged and shown with the
+    /// model; it stays remembered, so that the next start tries again.
+    pub(crate) async fn bring_back(self) {
+        for alias in self.inner.state.loaded() {
+            let remembered = self.inner.state.of(&alias);
+            if self.check_open().is_err() {
+                return;
+            }
+            if remembered.loaded
+                && let Err(failure) = self.load_in_turn(&alias, remembered, false).await
+            {
+                tracing::error!(model = alias, code = %failure.code, error = %failure, "could not be brought back");
+            }
+        }
+    }
+
+    async fn load_in_turn(
+        &self,
+        alias: &str,
+        wanted: Remembered,
+        force: bool,
+    ) -> Result<LoadReport, Failure> {
+        self.added(alias)?;
+        let (host, alias) = (self.clone(), alias.to_owned());
+        // A task of its own: others may wait for this load, and the state must tell what came of it.
+        let loading = tokio::spawn(async move {
+            let turn = host.turn(&alias);
+            let _turn = turn.lock().await;
+            let report = host.load_now(&alias, wanted, force).await;
+            host.note_failure(&alias, report.as_ref().err());
+            report
+        });
+        loading.await.map_err(failed_task)?
+    }
+
+    async fn load_now(&self, alias: &str, wanted: Remembered, force: bool) -> Result<LoadReport, Failure> {
+        self.check_open()?;
+        let added = self.added(alias)?;
+        let as_asked = self.inner.profiles.resolve(wanted.options.clone())?;
+        if let Some(model) = self.serving(alias) {
+            let current = self.inner.profiles.resolve(self.inner.state.of(alias).options)?;
+            if current == as_asked {
+                return loaded_already(&model).await;
+            }
+            if !force {
+                return Err(loaded_otherwise(alias, &current, &as_asked));
+            }
+        }
+        if self.is_in_memory(alias) {
+            self.inner.supervisor.unload(alias).await?;
+        }
+        let options = self.inner.profiles.resolve(wanted.clone().into_options())?;
+        // An estimate never blocks, not even by failing.
+        let expected = estimate(alias, &added, &options, None).ok();
+        let policies = policies(&options);
+        let mut report = self.inner.supervisor.load(self.load_spec(alias, added, options), policies).await?;
+        report.warnings.splice(0..0, expected.as_ref().and_then(estimate::warning));
+        if let Err(failure) = self.inner.state.set_loaded(alias, wanted) {
+            tracing::warn!(model = alias, %failure, "a restart will not bring it back");
+            report.warnings.push(format!("a restart will not bring it back: {failure}"));
+        }
+        Ok(report)
+    }
+
+    fn load_spec(&self, alias: &str, added: Added, options: LoadOptions) -> LoadSpec {
+        LoadSpec {
+            alias: alias.to_owned(),
+            path: added.path,
+            options,
+            runtime_library: self.inner.settings.runtime_library.clone(),
+            runtime_folders: self.inner.places.runtime_folders(),
+        }
+    }
+}
+
+fn policies(options: &LoadOptions) -> Vec<Box<dyn Policy>> {
+    match options.shrink_every {
+        Some(every) if every > 0 => vec![Box::new(ShrinkEvery::new(every))],
+        _ => Vec::new(),
+    }
+}
+
+async fn loaded_already(model: &ModelHandle) -> Result<LoadReport, Failure> {
+    Ok(LoadReport {
+        info: model.info(),
+        sample: model.sample().await?,
+        already_loaded: true,
+        warnings: Vec::new(),
+    })
+}
+
+fn loaded_otherwise(alias: &str, current: &LoadOptions, asked: &LoadOptions) -> Failure {
+    let differing = differing(current, asked).join(", ");
+    Failure::new(Code::Conflict, format!("'{alias}' is loaded with other options ({differing})"))
+        .hint("unload it first, or force the load: --force, ?force=true")
+        .param("options")
+}
+
+/// Names of the fields that differ.
+fn differing(one: &LoadOptions, other: &LoadOptions) -> Vec<String> {
+    let fields = |options| match serde_json::to_value(options) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let other = fields(other);
+    fields(one)
+        .into_iter()
+        .filter(|(name, value)| other.get(name) != Some(value))
+        .map(|(name, _)| name)
+        .collect()
+}
+
+pub(crate) fn not_loaded(alias: &str) -> Failure {
+    Failure::new(Code::NotLoaded, format!("'{alias}' is not loaded"))
+        .hint(format!("load it first: `ebb model load {alias}`"))
+        .param("model")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_names_what_differs() {
+        let current = LoadOptions { shrink_every: Some(10), threads: Some(2), ..LoadOptions::default() };
+        let asked = LoadOptions { threads: Some(2), ..LoadOptions::default() };
+        let failure = loaded_otherwise("m", &current, &asked);
+        assert_eq!(failure.code, Code::Conflict);
+        assert!(failure.message.ends_with("(shrink_every)"), "{failure}");
+    }
+
+    #[test]
+    fn the_one_native_policy_is_there_where_asked_for() {
+        let every = |every| policies(&LoadOptions { shrink_every: every, ..LoadOptions::default() }).len();
+        assert_eq!((every(None), every(Some(0)), every(Some(10))), (0, 0, 1));
+    }
+}
