@@ -7,7 +7,7 @@ use std::{
 };
 
 use ebb_core::{
-    Control, Failure, Job, Sample, Target,
+    Control, Failure, Job, Sample, ShrinkReport, Target,
     options::{OptionLine, SHRINK_KEY},
 };
 use ebb_ipc::{Answer, Ask, Cause};
@@ -26,6 +26,34 @@ struct Book {
     options: BTreeMap<String, OptionLine>,
     /// One-shot: shrink these at the end of the next run to end; empty: every arena.
     armed: Option<Vec<Target>>,
+}
+
+/// What a job itself says of shrinking at its end.
+#[derive(Debug, Default)]
+pub(crate) struct OwnShrink {
+    asked: Option<Vec<Target>>,
+    /// What its own run options say in place of the model's; an inner `None`: not for this job.
+    by_option: Option<Option<Vec<Target>>>,
+}
+
+impl OwnShrink {
+    /// # Errors
+    /// Where the shrink key among the job's run options is malformed.
+    pub(crate) fn of(job: &Job) -> Result<Self, Failure> {
+        let by_option = match job.run_options.get(SHRINK_KEY) {
+            None => None,
+            Some(value) if value.trim().is_empty() => Some(None),
+            Some(value) => Some(Some(Target::parse_list(value)?)),
+        };
+        Ok(Self { asked: job.shrink_after.clone(), by_option })
+    }
+}
+
+/// What is to be shrunk at the end of a run; no target: every arena.
+#[derive(Debug)]
+pub(crate) struct Due {
+    cause: Cause,
+    targets: Vec<Target>,
 }
 
 impl Ledger {
@@ -71,7 +99,7 @@ impl Ledger {
     }
 
     /// Run options of a job: the model's with the job's own over them. The shrink key is not among them: it holds for whole
-    /// requests, and is applied by [`Ledger::shrink_at_end`].
+    /// requests, and is applied by [`Ledger::close_run`].
     pub(crate) fn options_of(&self, job: &Job) -> BTreeMap<String, String> {
         let mut options: BTreeMap<_, _> =
             self.book().options.iter().map(|(key, line)| (key.clone(), line.requested.clone())).collect();
@@ -80,52 +108,27 @@ impl Ledger {
         options
     }
 
-    /// Targets that a job itself wants shrunk at its end: asked for as such, or by the shrink key among its run options.
-    ///
-    /// # Errors
-    /// Where the key's value is malformed.
-    pub(crate) fn wanted_by(job: &Job) -> Result<Option<Vec<Target>>, Failure> {
-        let by_key = match job.run_options.get(SHRINK_KEY) {
-            Some(value) if !value.trim().is_empty() => Some(Target::parse_list(value)?),
-            _ => None,
-        };
-        Ok(match (&job.shrink_after, by_key) {
-            (Some(asked), Some(by_key)) => Some(union(Some(asked.clone()), by_key)),
-            (Some(asked), None) => Some(asked.clone()),
-            (None, by_key) => by_key,
-        })
-    }
-
-    /// Counts a run that ended, and says its number.
-    pub(crate) fn count(&self) -> u64 {
+    /// Closes a run: its number, and what is to be shrunk at its end, all in one: what was armed, what the job asked for,
+    /// what the run option says. Before the answer goes out, since whoever has read it may arm the next run.
+    pub(crate) fn close_run(&self, own: OwnShrink) -> (u64, Option<Due>) {
         let mut book = self.book();
         book.runs += 1;
-        book.runs
+        let run = book.runs;
+        let armed = book.armed.take();
+        let of_model =
+            || book.options.get(SHRINK_KEY).and_then(|line| Target::parse_list(&line.requested).ok());
+        let by_option = own.by_option.unwrap_or_else(of_model);
+        let causes =
+            [(Cause::AfterRun, armed), (Cause::Request, own.asked), (Cause::RuntimeOption, by_option)];
+        let due = causes.into_iter().filter_map(|(cause, targets)| Some((cause, targets?)));
+        let due = due.reduce(|(first, all), (_, more)| (first, union(Some(all), more)));
+        (run, due.map(|(cause, targets)| Due { cause, targets }))
     }
 
-    /// Shrinks what is to be shrunk at the end of a run, all in one: what was armed, what the job asked for, what the run
-    /// option says.
-    pub(crate) fn shrink_at_end(
-        &self,
-        by_job: Option<Vec<Target>>,
-    ) -> Option<(Cause, Result<ebb_core::ShrinkReport, Failure>)> {
-        let mut book = self.book();
-        let armed = book.armed.take();
-        let by_option =
-            book.options.get(SHRINK_KEY).and_then(|line| Target::parse_list(&line.requested).ok());
-        drop(book);
-        let causes = [(Cause::AfterRun, armed), (Cause::Request, by_job), (Cause::RuntimeOption, by_option)];
-        let mut wanted: Option<(Cause, Vec<Target>)> = None;
-        for (cause, targets) in causes {
-            let Some(targets) = targets else { continue };
-            wanted = Some(match wanted {
-                Some((first, before)) => (first, union(Some(before), targets)),
-                None => (cause, targets),
-            });
-        }
-        let (cause, targets) = wanted?;
-        let targets = (!targets.is_empty()).then_some(targets);
-        Some((cause, self.control.shrink(targets.as_deref())))
+    /// Shrinks what is due.
+    pub(crate) fn shrink(&self, due: Due) -> (Cause, Result<ShrinkReport, Failure>) {
+        let targets = (!due.targets.is_empty()).then_some(due.targets);
+        (due.cause, self.control.shrink(targets.as_deref()))
     }
 
     fn set_option(&self, key: &str, value: &str) -> Result<(), Failure> {
@@ -182,28 +185,53 @@ mod tests {
         assert_eq!(union(Some(vec![cpu]), vec![]), []);
     }
 
+    /// Ends a run of this job: what was shrunk.
+    fn end(ledger: &Ledger, job: &Job) -> Option<(Cause, ShrinkReport)> {
+        let (_, due) = ledger.close_run(OwnShrink::of(job).unwrap());
+        let (cause, report) = ledger.shrink(due?);
+        Some((cause, report.unwrap()))
+    }
+
+    fn job() -> Job {
+        Job::new(JobKind::Embed { texts: Vec::new() })
+    }
+
     #[test]
     fn an_armed_shrink_fires_once_and_is_named_first() {
         let ledger = ledger(&[]).unwrap();
-        assert!(ledger.shrink_at_end(None).is_none());
+        assert_eq!(end(&ledger, &job()), None);
         let arm = || ledger.answer(Ask::ShrinkAfterNextRun { targets: Some(vec![Target::cpu(0)]) });
-        assert_eq!(arm().unwrap(), Answer::Armed { run: 1 });
-        let (cause, report) = ledger.shrink_at_end(Some(vec![Target::gpu(0)])).unwrap();
-        let report = report.unwrap();
+        assert_eq!(arm().unwrap(), Answer::Armed { run: 2 });
+        let asks = Job { shrink_after: Some(vec![Target::gpu(0)]), ..job() };
+        let (cause, report) = end(&ledger, &asks).unwrap();
         assert_eq!((cause, report.targets, report.dropped.len()), (Cause::AfterRun, vec![Target::cpu(0)], 1));
-        assert!(ledger.shrink_at_end(None).is_none());
+        assert_eq!(end(&ledger, &job()), None);
+    }
+
+    #[test]
+    fn what_is_armed_while_an_answer_is_read_is_for_the_next_run() {
+        let ledger = ledger(&[]).unwrap();
+        let (run, due) = ledger.close_run(OwnShrink::default());
+        let armed = ledger.answer(Ask::ShrinkAfterNextRun { targets: None }).unwrap();
+        assert!(due.is_none());
+        assert_eq!((run, armed), (1, Answer::Armed { run: 2 }));
+        assert!(end(&ledger, &job()).is_some());
     }
 
     #[test]
     fn the_shrink_key_holds_for_whole_requests_and_goes_with_an_empty_value() {
         let ledger = ledger(&[(SHRINK_KEY, "cpu:0;gpu:0"), ("gpu_graph_id", "3")]).unwrap();
-        let mut job = Job::new(JobKind::Embed { texts: Vec::new() });
-        job.run_options = [("gpu_graph_id".into(), "4".into()), (SHRINK_KEY.into(), "cpu:0".into())].into();
-        assert_eq!(ledger.options_of(&job), [("gpu_graph_id".into(), "4".into())].into());
-        assert_eq!(Ledger::wanted_by(&job).unwrap(), Some(vec![Target::cpu(0)]));
-        assert!(matches!(ledger.shrink_at_end(None), Some((Cause::RuntimeOption, Ok(_)))));
+        let with = |value: &str| Job {
+            run_options: [("gpu_graph_id".into(), "4".into()), (SHRINK_KEY.into(), value.into())].into(),
+            ..job()
+        };
+        assert_eq!(ledger.options_of(&with("cpu:0")), [("gpu_graph_id".into(), "4".into())].into());
+        let shrunk = |job: &Job| end(&ledger, job).map(|(cause, report)| (cause, report.dropped.len()));
+        assert_eq!(shrunk(&job()), Some((Cause::RuntimeOption, 1)));
+        assert_eq!(shrunk(&with("cpu:0")), Some((Cause::RuntimeOption, 0)), "a job's own value wins");
+        assert_eq!(shrunk(&with("")), None, "off for one job");
         ledger.answer(Ask::SetRunOption { key: SHRINK_KEY.into(), value: String::new() }).unwrap();
-        assert!(ledger.shrink_at_end(None).is_none());
+        assert_eq!(shrunk(&job()), None);
     }
 
     #[test]

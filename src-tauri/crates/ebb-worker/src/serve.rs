@@ -115,7 +115,7 @@ fn read_all<W: Write>(
             ToWorker::Credit { id, chunks } => inbox.put(Letter::Credit { id, chunks }),
             ToWorker::Cancel { id } => inbox.put(Letter::Cancel { id }),
             ToWorker::Ask { id, ask } => {
-                let answer = ledger.answer(ask);
+                let answer = guarded(|| ledger.answer(ask));
                 output.send(FromWorker::Answer { id, answer });
             }
         }

@@ -8,12 +8,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use ebb_core::{Code, Failure, Figures, Job, Outcome, Session, Step, Target};
+use ebb_core::{Chunk, Code, Failure, Figures, Job, Outcome, Progress, Session, Step};
 use ebb_ipc::{Ended, FromWorker};
 
 use crate::{
     inbox::{Inbox, Letter},
-    ledger::Ledger,
+    ledger::{Ledger, OwnShrink},
     output::Output,
 };
 
@@ -24,15 +24,16 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 struct Turn<R> {
     id: u64,
     run: R,
+    span: tracing::Span,
     began: Instant,
     told: Instant,
     /// Chunks that may still be sent; a step may give several at once, so it may fall below 0.
     credit: i64,
-    shrink_after: Option<Vec<Target>>,
+    own_shrink: OwnShrink,
 }
 
 /// The thread that owns the session.
-pub(crate) struct Turns<'a, S: Session, W> {
+pub(crate) struct Turns<'a, S: Session, W: Write> {
     session: S,
     ledger: &'a Ledger,
     output: &'a Output<W>,
@@ -71,7 +72,7 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
                     && let Some(turn) = self.turns.remove(at)
                 {
                     let cancelled = Failure::new(Code::Cancelled, "the request was cancelled");
-                    self.end(turn.id, turn.began, turn.shrink_after, Err(cancelled), turn.run);
+                    self.end(turn.id, turn.began, turn.own_shrink, Err(cancelled), turn.run);
                 }
             }
         }
@@ -80,16 +81,17 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
     fn begin(&mut self, id: u64, job: Job, data: Bytes, credit: u32) {
         let began = Instant::now();
         let options = self.ledger.options_of(&job);
-        let prepared = Ledger::wanted_by(&job).and_then(|shrink_after| {
-            let run = guarded(|| self.session.begin(job, data, &options))?;
-            Ok((run, shrink_after))
+        let span = tracing::info_span!("run", request = id);
+        let prepared = OwnShrink::of(&job).and_then(|own_shrink| {
+            let run = span.in_scope(|| guarded(|| self.session.begin(job, data, &options)))?;
+            Ok((run, own_shrink))
         });
         match prepared {
-            Ok((run, shrink_after)) => {
+            Ok((run, own_shrink)) => {
                 let credit = i64::from(credit);
-                self.turns.push_back(Turn { id, run, began, told: began, credit, shrink_after });
+                self.turns.push_back(Turn { id, run, span, began, told: began, credit, own_shrink });
             }
-            Err(failure) => self.end(id, began, None, Err(failure), ()),
+            Err(failure) => self.end(id, began, OwnShrink::default(), Err(failure), ()),
         }
     }
 
@@ -98,23 +100,33 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
         let Some(at) = self.turns.iter().position(|turn| turn.credit > 0) else { return };
         let Some(mut turn) = self.turns.remove(at) else { return };
         let mut chunks = Vec::new();
-        let step = guarded(|| self.session.step(&mut turn.run, &mut chunks));
-        for chunk in chunks {
-            turn.credit -= 1;
-            self.output.send_with(FromWorker::Chunk { id: turn.id, body: chunk.body }, chunk.data);
-        }
-        match step {
+        let step = turn.span.in_scope(|| guarded(|| self.session.step(&mut turn.run, &mut chunks)));
+        match self.put_chunks(&mut turn, chunks).and(step) {
             Ok(Step::More(progress)) => {
-                if turn.told.elapsed() >= PROGRESS_EVERY {
-                    turn.told = Instant::now();
-                    self.output.send(FromWorker::Progress { id: turn.id, progress });
-                }
+                self.tell_progress(&mut turn, progress);
                 self.turns.push_back(turn);
             }
             Ok(Step::Done(figures)) => {
-                self.end(turn.id, turn.began, turn.shrink_after, Ok(figures), turn.run)
+                self.end(turn.id, turn.began, turn.own_shrink, Ok(figures), turn.run);
             }
-            Err(failure) => self.end(turn.id, turn.began, turn.shrink_after, Err(failure), turn.run),
+            Err(failure) => self.end(turn.id, turn.began, turn.own_shrink, Err(failure), turn.run),
+        }
+    }
+
+    fn put_chunks(&self, turn: &mut Turn<S::Run>, chunks: Vec<Chunk>) -> Result<(), Failure> {
+        for Chunk { body, data } in chunks {
+            turn.credit -= 1;
+            self.output.put(FromWorker::Chunk { id: turn.id, body }, data)?;
+        }
+        Ok(())
+    }
+
+    fn tell_progress(&self, turn: &mut Turn<S::Run>, progress: Progress) {
+        if turn.told.elapsed() >= PROGRESS_EVERY {
+            turn.told = Instant::now();
+            self.output.send(FromWorker::Progress { id: turn.id, progress });
+        } else {
+            self.output.flush();
         }
     }
 
@@ -123,12 +135,12 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
         &self,
         id: u64,
         began: Instant,
-        shrink_after: Option<Vec<Target>>,
+        own_shrink: OwnShrink,
         result: Result<Figures, Failure>,
         run: R,
     ) {
         drop(run);
-        let run = self.ledger.count();
+        let (run, due) = self.ledger.close_run(own_shrink);
         let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (outcome, items, cap_retries) = match &result {
             Ok(figures) => (Outcome::Ok, figures.items(), figures.cap_retries()),
@@ -139,7 +151,7 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
             Ok(figures) => FromWorker::Done { id, figures },
             Err(failure) => FromWorker::Failed { id, failure },
         });
-        let shrink = self.ledger.shrink_at_end(shrink_after);
+        let shrink = due.map(|due| self.ledger.shrink(due));
         match self.ledger.sample() {
             Ok(sample) => {
                 let ended = Ended { run, outcome, took_us, items, cap_retries, sample, shrink };
