@@ -1,18 +1,26 @@
 //! The actor of a model: hears what its worker reports, asks the policies, samples memory, starts a crashed worker again.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use ebb_core::{
-    Decision, EventKind, Failure, Policy, RunReport,
+    Code, Decision, EventKind, Failure, Policy, RunReport, Sample, Target,
     operations::{ModelState, UnloadReport},
 };
 use ebb_ipc::Ended;
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, MissedTickBehavior, interval, sleep},
+    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
 };
 
 use crate::{
+    Error,
     model::Model,
     worker::{Gone, Report, Started, Worker},
 };
@@ -20,26 +28,38 @@ use crate::{
 /// Policies are asked this often while the model is idle.
 const IDLE_EVERY: Duration = Duration::from_secs(1);
 
+/// A last sample before the worker ends is worth this much waiting: a worker that hangs is unloaded all the same.
+const LAST_SAMPLE_WITHIN: Duration = Duration::from_secs(1);
+
+/// A reload waits this long for the jobs that run; then it is given up.
+const RELOAD_WITHIN: Duration = Duration::from_secs(30);
+
 pub(crate) struct Actor {
     model: Arc<Model>,
     policies: Vec<Box<dyn Policy>>,
     reports: mpsc::UnboundedReceiver<Report>,
-    close: mpsc::UnboundedReceiver<oneshot::Sender<UnloadReport>>,
-    /// When the last run ended.
-    last_run: Instant,
+    orders: mpsc::UnboundedReceiver<Order>,
     /// When the worker was last started.
     started: Instant,
     /// Wait before the next restart.
     wait: Duration,
 }
 
-/// What an actor goes on with.
-enum Then {
-    Serve,
-    /// The worker is gone; the model waits to be unloaded.
-    Rest,
-    /// The model is unloaded.
-    End,
+/// What an actor is told to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Unload the model, and report.
+    Unload(oneshot::Sender<UnloadReport>),
+    /// The system runs short of memory: ask the policies, and say when that is done.
+    Relieve { available_bytes: u64, total_bytes: u64, done: oneshot::Sender<()> },
+}
+
+/// Why an actor's work is over.
+enum Leave {
+    /// The model is to be unloaded.
+    Told(oneshot::Sender<UnloadReport>),
+    /// A policy unloaded it, or nobody can ask for anything any more.
+    Done,
 }
 
 impl Actor {
@@ -47,15 +67,22 @@ impl Actor {
         model: Arc<Model>,
         policies: Vec<Box<dyn Policy>>,
         reports: mpsc::UnboundedReceiver<Report>,
-        close: mpsc::UnboundedReceiver<oneshot::Sender<UnloadReport>>,
+        orders: mpsc::UnboundedReceiver<Order>,
     ) -> Self {
         let wait = model.config.restart_first;
-        let now = Instant::now();
-        Self { model, policies, reports, close, last_run: now, started: now, wait }
+        Self { model, policies, reports, orders, started: Instant::now(), wait }
     }
 
     /// Works until the model is unloaded.
     pub(crate) async fn work(mut self) {
+        let Err(leave) = self.serve().await;
+        if let Leave::Told(asked) = leave {
+            // Whoever asked may have left.
+            let _heard = asked.send(self.unload().await);
+        }
+    }
+
+    async fn serve(&mut self) -> Result<Infallible, Leave> {
         let options = &self.model.spec.options;
         let every = options.sample_ms.map_or(self.model.config.sample_every, Duration::from_millis);
         let mut sampling = interval(every.max(Duration::from_millis(10)));
@@ -63,207 +90,265 @@ impl Actor {
         sampling.set_missed_tick_behavior(MissedTickBehavior::Delay);
         idle.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let then = tokio::select! {
+            tokio::select! {
                 report = self.reports.recv() => match report {
-                    Some(Report::Ended(ended)) => self.ended(*ended).await,
-                    Some(Report::Gone(gone)) => self.gone(gone).await,
-                    None => Then::Rest,
+                    Some(Report::Ended(ended)) => self.ended(*ended).await?,
+                    Some(Report::Gone(gone)) => self.gone(gone).await?,
+                    None => self.rest().await?,
                 },
-                _ = sampling.tick() => self.sample().await,
-                _ = idle.tick(), if self.model.is_idle() && !self.policies.is_empty() => self.idle().await,
-                asked = self.close.recv() => return self.unload(asked).await,
-            };
-            match then {
-                Then::Serve => {}
-                Then::Rest => {
-                    let asked = self.close.recv().await;
-                    return self.unload(asked).await;
-                }
-                Then::End => return,
+                order = self.orders.recv() => match order {
+                    Some(Order::Unload(asked)) => return Err(Leave::Told(asked)),
+                    Some(Order::Relieve { available_bytes, total_bytes, done }) => {
+                        self.relieve(available_bytes, total_bytes).await?;
+                        let _heard = done.send(());
+                    }
+                    None => return Err(Leave::Done),
+                },
+                _ = sampling.tick() => self.sample().await?,
+                _ = idle.tick(), if self.model.is_idle() && !self.policies.is_empty() => self.idle().await?,
             }
         }
     }
 
-    async fn sample(&mut self) -> Then {
-        match self.model.sample().await {
-            Ok(sample) => self.keep(sample),
+    /// Nothing to do but to wait for an order.
+    async fn rest(&mut self) -> Result<(), Leave> {
+        or_unload(&mut self.orders, std::future::pending()).await
+    }
+
+    async fn sample(&mut self) -> Result<(), Leave> {
+        let model = Arc::clone(&self.model);
+        match or_unload(&mut self.orders, model.sample()).await? {
+            Ok(sample) => model.tell_all(model.recorder.keep(sample)),
             // Told by the worker's end, if that is why.
-            Err(failure) => tracing::debug!(model = self.model.spec.alias, %failure, "no sample"),
+            Err(failure) => tracing::debug!(model = model.spec.alias, %failure, "no sample"),
         }
-        Then::Serve
+        Ok(())
     }
 
-    fn keep(&self, sample: ebb_core::Sample) {
-        for event in self.model.recorder.keep(sample) {
-            self.model.tell(event);
-        }
-    }
-
-    async fn ended(&mut self, ended: Ended) -> Then {
-        let Ended { run, outcome, took_us, items, cap_retries, sample, shrink } = ended;
-        self.last_run = Instant::now();
-        self.model.recorder.count_cap_retries(cap_retries);
-        self.model.tell(EventKind::Run { run, outcome, took_us, items, cap_retries });
-        match shrink {
-            Some((cause, Ok(report))) => self.model.tell_shrink(cause.as_str(), report),
-            Some((cause, Err(failure))) => {
-                tracing::error!(model = self.model.spec.alias, cause = cause.as_str(), %failure, "shrinking failed");
-            }
-            None => {}
-        }
-        self.keep(sample.clone());
-        let queued = self.model.queued();
-        let model = self.model.spec.alias.clone();
-        let report = RunReport { model, outcome, took_us, items, queued, after: sample };
+    async fn ended(&mut self, ended: Ended) -> Result<(), Leave> {
+        let report = self.record(ended);
         self.decide(|policy| policy.on_run(&report)).await
     }
 
-    async fn idle(&mut self) -> Then {
-        let idle_ms = u64::try_from(self.last_run.elapsed().as_millis()).unwrap_or(u64::MAX);
+    /// Records and tells what a job left behind.
+    fn record(&self, ended: Ended) -> RunReport {
+        let Ended { run, outcome, took_us, items, cap_retries, sample, shrink } = ended;
+        let model = &self.model;
+        model.used();
+        model.recorder.count_cap_retries(cap_retries);
+        model.tell(EventKind::Run { run, outcome, took_us, items, cap_retries });
+        match shrink {
+            Some((cause, Ok(report))) => model.tell_shrink(cause.as_str(), report),
+            Some((cause, Err(failure))) => {
+                tracing::error!(model = model.spec.alias, cause = cause.as_str(), %failure, "shrinking failed");
+            }
+            None => {}
+        }
+        model.tell_all(model.recorder.note(sample.clone()));
+        RunReport {
+            model: model.spec.alias.clone(),
+            outcome,
+            took_us,
+            items,
+            queued: model.queued(),
+            after: sample,
+        }
+    }
+
+    async fn idle(&mut self) -> Result<(), Leave> {
+        let idle_ms = u64::try_from(self.model.last_used().elapsed().as_millis()).unwrap_or(u64::MAX);
         let now = self.model.recorder.last();
         self.decide(|policy| policy.on_idle(idle_ms, &now)).await
     }
 
+    async fn relieve(&mut self, available_bytes: u64, total_bytes: u64) -> Result<(), Leave> {
+        let now = self.model.recorder.last();
+        self.decide(|policy| policy.on_pressure(available_bytes, total_bytes, &now)).await
+    }
+
     /// Asks the policies in order. The first decision other than keep holds; the others are told of.
-    async fn decide(&mut self, mut ask: impl FnMut(&mut dyn Policy) -> Result<Decision, Failure>) -> Then {
+    async fn decide(
+        &mut self,
+        mut ask: impl FnMut(&mut dyn Policy) -> Result<Decision, Failure>,
+    ) -> Result<(), Leave> {
         let mut chosen: Option<(String, Decision)> = None;
         for policy in &mut self.policies {
             let name = policy.name().to_owned();
-            match ask(policy.as_mut()) {
-                Ok(Decision::Keep) => {}
-                Ok(decision) if chosen.is_none() => chosen = Some((name, decision)),
-                Ok(decision) => self.model.tell(EventKind::Policy {
-                    policy: name,
-                    decision: format!("{decision:?}, but another policy came first"),
-                }),
-                Err(failure) => self.model.tell(EventKind::Policy {
-                    policy: name,
-                    decision: format!("keep, because it failed: {failure}"),
-                }),
-            }
+            // A policy that panics loses its turn, not the model's.
+            let decided = catch_unwind(AssertUnwindSafe(|| ask(policy.as_mut())))
+                .unwrap_or_else(|_| Err(Failure::new(Code::Internal, "it panicked")));
+            let told = match decided {
+                Ok(Decision::Keep) => continue,
+                Ok(decision) if chosen.is_none() => {
+                    let told = format!("{decision:?}");
+                    chosen = Some((name.clone(), decision));
+                    told
+                }
+                Ok(decision) => format!("{decision:?}, but another policy came first"),
+                Err(failure) => format!("keep, because it failed: {failure}"),
+            };
+            self.model.tell(EventKind::Policy { policy: name, decision: told });
         }
-        let Some((policy, decision)) = chosen else { return Then::Serve };
-        self.model.tell(EventKind::Policy { policy: policy.clone(), decision: format!("{decision:?}") });
-        self.apply(&policy, decision).await
+        match chosen {
+            Some((policy, decision)) => self.apply(&policy, decision).await,
+            None => Ok(()),
+        }
     }
 
-    async fn apply(&mut self, policy: &str, decision: Decision) -> Then {
-        let some = |targets: Vec<ebb_core::Target>| (!targets.is_empty()).then_some(targets);
+    async fn apply(&mut self, policy: &str, decision: Decision) -> Result<(), Leave> {
+        let some = |targets: Vec<Target>| (!targets.is_empty()).then_some(targets);
+        let model = Arc::clone(&self.model);
         let applied = match decision {
             Decision::Keep => Ok(()),
-            Decision::Shrink(targets) if self.model.queued() == 0 => {
-                self.model.shrink(some(targets), policy).await.map(drop)
+            Decision::Shrink(targets) if model.queued() == 0 => {
+                or_unload(&mut self.orders, model.shrink(some(targets), policy)).await?.map(drop)
             }
             Decision::Shrink(targets) | Decision::ShrinkAfterNextRun(targets) => {
-                self.model.arm(some(targets)).await.map(drop)
+                or_unload(&mut self.orders, model.arm(some(targets))).await?.map(drop)
             }
-            Decision::SetRuntimeOption { key, value } => self.model.set_option(&key, &value).await,
-            Decision::Reload => {
-                self.stop(ModelState::Restarting, format!("reloaded by the policy {policy}")).await;
-                return self.start().await;
+            Decision::SetRuntimeOption { key, value } => {
+                or_unload(&mut self.orders, model.set_option(&key, &value)).await?
             }
-            Decision::Unload => {
-                let before = self.model.recorder.last().resident_bytes;
+            Decision::Reload => return self.reload(policy).await,
+            Decision::Unload if model.is_idle() => {
+                let before = model.recorder.last().resident_bytes;
                 let gone = self.stop(ModelState::Unloaded, format!("unloaded by the policy {policy}")).await;
-                self.model
-                    .tell(EventKind::Unloaded { resident_before_bytes: before, worker_gone: gone.seen });
-                return Then::Rest;
+                model.tell(EventKind::Unloaded { resident_before_bytes: before, worker_gone: gone.seen });
+                return Err(Leave::Done);
             }
+            Decision::Unload => Err(Failure::new(Code::Busy, "requests run: it stays")),
         };
         if let Err(failure) = applied {
-            tracing::warn!(model = self.model.spec.alias, policy, %failure, "the policy's decision failed");
+            tracing::warn!(model = model.spec.alias, policy, %failure, "the policy's decision has no effect");
         }
-        Then::Serve
+        Ok(())
     }
 
-    /// The worker ended by itself.
-    async fn gone(&mut self, gone: Gone) -> Then {
+    /// Ends the worker once its jobs are done, and starts it again. Requests that come meanwhile wait.
+    async fn reload(&mut self, policy: &str) -> Result<(), Leave> {
+        let Some(worker) = self.model.status().worker.clone() else { return Ok(()) };
+        let reason = format!("reloaded by the policy {policy}");
+        self.model.set(ModelState::Restarting, Some(reason.clone()), Some(Arc::clone(&worker)));
+        if or_unload(&mut self.orders, timeout(RELOAD_WITHIN, worker.idle())).await?.is_err() {
+            tracing::warn!(model = self.model.spec.alias, policy, "no reload: requests run on and on");
+            self.model.set(ModelState::Loaded, None, Some(worker));
+            return Ok(());
+        }
+        self.stop(ModelState::Restarting, reason).await;
+        while let Ok(report) = self.reports.try_recv() {
+            if let Report::Ended(ended) = report {
+                self.record(*ended);
+            }
+        }
+        match self.start().await? {
+            Ok(()) => Ok(()),
+            Err(failure) => self.fail(failure).await,
+        }
+    }
+
+    /// The worker ended by itself: started again, after a wait that grows, where that is wanted.
+    async fn gone(&mut self, gone: Gone) -> Result<(), Leave> {
         let restart = self.model.spec.options.restart == Some(true);
+        let mut reason = gone.reason;
         if self.started.elapsed() >= self.model.config.restart_forgiven {
             self.wait = self.model.config.restart_first;
         }
-        let state = if restart { ModelState::Restarting } else { ModelState::Failed };
-        self.set(state, Some(gone.reason.clone()), None);
-        let restart_in_ms = restart.then(|| u64::try_from(self.wait.as_millis()).unwrap_or(u64::MAX));
-        self.model.tell(EventKind::Crashed { reason: gone.reason, restart_in_ms });
-        if restart { self.start_later().await } else { Then::Rest }
-    }
-
-    /// Waits before starting the worker again, longer each time.
-    async fn start_later(&mut self) -> Then {
-        let wait = self.wait;
-        self.wait = (wait * 2).min(self.model.config.restart_most);
-        tokio::select! {
-            () = sleep(wait) => self.start().await,
-            asked = self.close.recv() => {
-                self.unload(asked).await;
-                Then::End
+        loop {
+            let wait = self.wait;
+            let restart_in_ms = restart.then(|| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            let state = if restart { ModelState::Restarting } else { ModelState::Failed };
+            self.model.set(state, Some(reason.clone()), None);
+            self.model.tell(EventKind::Crashed { reason, restart_in_ms });
+            if !restart {
+                return self.rest().await;
+            }
+            self.wait = (wait * 2).min(self.model.config.restart_most);
+            or_unload(&mut self.orders, sleep(wait)).await?;
+            reason = match self.start().await? {
+                Ok(()) => return Ok(()),
+                Err(failure) if failure.code == Code::WorkerCrashed => failure.message,
+                Err(failure) => return self.fail(failure).await,
             }
         }
     }
 
     /// Starts the worker again, with the run options that were set meanwhile.
-    async fn start(&mut self) -> Then {
-        let mut spec = self.model.spec.clone();
-        let options = self.model.options.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        spec.options.runtime_options = options;
+    async fn start(&mut self) -> Result<Result<(), Failure>, Leave> {
+        let model = Arc::clone(&self.model);
+        let mut spec = model.spec.clone();
+        spec.options.runtime_options = model.options.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.started = Instant::now();
-        self.model.tell(EventKind::Loading);
-        let config = &self.model.config;
-        match Worker::start(config.launch.as_ref(), &spec, config.close_grace).await {
-            Ok(Started { worker, info, sample, reports }) => {
-                self.reports = reports;
-                let load_ms = info.load_ms;
-                self.model.status().info = info;
-                self.set(ModelState::Loaded, None, Some(worker));
-                self.model.recorder.reset(sample.clone());
-                self.model.tell(EventKind::Loaded { load_ms, sample });
-                Then::Serve
-            }
-            Err(failure) => {
-                self.set(ModelState::Failed, Some(failure.message.clone()), None);
-                self.model.tell(EventKind::LoadFailed { reason: failure.message });
-                Then::Rest
-            }
-        }
+        model.tell(EventKind::Loading);
+        let starting = Worker::start(model.config.launch.as_ref(), &spec, model.config.close_grace);
+        let Started { worker, info, sample, reports } = match or_unload(&mut self.orders, starting).await? {
+            Ok(started) => started,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        self.reports = reports;
+        let load_ms = info.load_ms;
+        model.recorder.reset(sample.clone());
+        model.status().info = info;
+        model.set(ModelState::Loaded, None, Some(Arc::new(worker)));
+        model.tell(EventKind::Loaded { load_ms, sample });
+        Ok(Ok(()))
+    }
+
+    /// It cannot be loaded again.
+    async fn fail(&mut self, failure: Failure) -> Result<(), Leave> {
+        self.model.set(ModelState::Failed, Some(failure.message.clone()), None);
+        self.model.tell(EventKind::LoadFailed { reason: failure.message });
+        self.rest().await
     }
 
     /// Ends the worker on purpose.
     async fn stop(&mut self, state: ModelState, reason: String) -> Gone {
         let worker = self.model.status().worker.clone();
-        self.set(state, Some(reason), None);
+        self.model.set(state, Some(reason), None);
         match worker {
-            Some(worker) => worker.close().await,
+            Some(worker) => worker.close(Error::Unloaded(self.model.spec.alias.clone()).into()).await,
             None => Gone { reason: "it was gone already".to_owned(), seen: true },
         }
     }
 
-    async fn unload(&mut self, asked: Option<oneshot::Sender<UnloadReport>>) {
+    async fn unload(&mut self) -> UnloadReport {
         let began = Instant::now();
-        let serving = self.model.status().worker.is_some();
-        let before = match self.model.sample().await {
-            Ok(sample) => sample.resident_bytes,
-            Err(_) if serving => self.model.recorder.last().resident_bytes,
-            Err(_) => 0,
-        };
+        let before = last_sample(&self.model).await.map_or(0, |sample| sample.resident_bytes);
         let gone = self.stop(ModelState::Unloaded, "unloaded".to_owned()).await;
         self.model.tell(EventKind::Unloaded { resident_before_bytes: before, worker_gone: gone.seen });
-        let report = UnloadReport {
+        UnloadReport {
             model: self.model.spec.alias.clone(),
             freed_bytes: if gone.seen { before } else { 0 },
             worker_gone: gone.seen,
             took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        };
-        if let Some(asked) = asked {
-            // Whoever asked may have left.
-            let _heard = asked.send(report);
         }
     }
+}
 
-    fn set(&self, state: ModelState, reason: Option<String>, worker: Option<Worker>) {
-        let mut status = self.model.status();
-        status.state = state;
-        status.reason = reason;
-        status.worker = worker.map(Arc::new);
+/// What the worker holds, if there is one.
+async fn last_sample(model: &Model) -> Option<Sample> {
+    model.status().worker.as_ref()?;
+    match timeout(LAST_SAMPLE_WITHIN, model.sample()).await {
+        Ok(Ok(sample)) => Some(sample),
+        Ok(Err(_)) | Err(_) => Some(model.recorder.last()),
+    }
+}
+
+/// Awaits `work`, unless the model is to be unloaded first: no worker that hangs and no caller that dawdles holds that up.
+async fn or_unload<T>(
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+    work: impl Future<Output = T>,
+) -> Result<T, Leave> {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Ok(done),
+            order = orders.recv() => match order {
+                Some(Order::Unload(asked)) => return Err(Leave::Told(asked)),
+                // Busy with something that gives memory back already, or holding none.
+                Some(Order::Relieve { done, .. }) => drop(done),
+                None => return Err(Leave::Done),
+            },
+        }
     }
 }

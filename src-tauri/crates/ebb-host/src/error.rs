@@ -53,6 +53,16 @@ pub enum Error {
     /// The model is not, or not any more, in memory.
     #[error("'{0}' is not loaded")]
     NotLoaded(String),
+    /// The model was unloaded while a request ran.
+    #[error("'{0}' was unloaded before the request was answered")]
+    Unloaded(String),
+    /// A request is more than a worker can be sent.
+    #[error("the request does not fit into a message to the worker: {source}")]
+    Request {
+        /// Why.
+        #[source]
+        source: ebb_ipc::Error,
+    },
     /// The model is in memory already.
     #[error("'{0}' is loaded already")]
     AlreadyLoaded(String),
@@ -80,7 +90,13 @@ impl From<Error> for Failure {
             Error::Busy { .. } => {
                 (Code::Busy, "try again later, or load the model with a longer queue".to_owned())
             }
-            Error::NotLoaded(model) => (Code::NotLoaded, format!("load it first: `ebb model load {model}`")),
+            Error::Request { source: ebb_ipc::Error::TooLarge { .. } } => {
+                (Code::TooLarge, "send it in several requests".to_owned())
+            }
+            Error::Request { .. } => (Code::Internal, "this is a fault of Ebb".to_owned()),
+            Error::NotLoaded(model) | Error::Unloaded(model) => {
+                (Code::NotLoaded, format!("load it first: `ebb model load {model}`"))
+            }
             Error::AlreadyLoaded(_) => (Code::Conflict, "unload it first".to_owned()),
         };
         Self::new(code, message).hint(hint)

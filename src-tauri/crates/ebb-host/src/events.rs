@@ -1,10 +1,7 @@
 //! What happened, told to whoever listens.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -17,13 +14,13 @@ const BACKLOG: usize = 1024;
 /// Where events are told.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    seq: Arc<AtomicU64>,
+    last_seq: Arc<Mutex<u64>>,
     sender: broadcast::Sender<Event>,
 }
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { seq: Arc::default(), sender: broadcast::channel(BACKLOG).0 }
+        Self { last_seq: Arc::default(), sender: broadcast::channel(BACKLOG).0 }
     }
 
     pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
@@ -32,11 +29,13 @@ impl Events {
 
     pub(crate) fn tell(&self, model: &str, kind: EventKind) {
         log(model, &kind);
-        let seq = self.seq.fetch_add(1, Ordering::Relaxed) + 1;
+        // Held until it is sent, so that events come in the order of their numbers.
+        let mut last_seq = self.last_seq.lock().unwrap_or_else(PoisonError::into_inner);
+        *last_seq += 1;
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
         // Nobody listening is no fault.
-        let _heard = self.sender.send(Event { seq, time_ms, model: model.to_owned(), kind });
+        let _heard = self.sender.send(Event { seq: *last_seq, time_ms, model: model.to_owned(), kind });
     }
 }
 

@@ -37,7 +37,8 @@ mod model;
 mod recorder;
 mod running;
 mod supervisor;
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;
 mod tools;
 mod worker;

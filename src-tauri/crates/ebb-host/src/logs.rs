@@ -9,6 +9,9 @@ struct Line {
     level: String,
     target: String,
     fields: serde_json::Map<String, serde_json::Value>,
+    /// What it belongs to, such as a request.
+    #[serde(default)]
+    span: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Reads lines until the worker ends.
@@ -33,6 +36,7 @@ fn emit(model: &str, mut line: Line) {
         other => other.unwrap_or_default().to_string(),
     };
     line.fields.remove("model");
+    line.fields.extend(line.span.into_iter().filter(|(key, _)| key == "request"));
     let (source, fields) = (line.target, serde_json::Value::Object(line.fields).to_string());
     match line.level.as_str() {
         "ERROR" => tracing::error!(model, source, fields, "{message}"),

@@ -12,13 +12,16 @@ use std::{
 use bytes::Bytes;
 use ebb_core::{
     Code, EventKind, Failure, Job, LoadSpec, ModelInfo, Sample, ShrinkReport, Target,
-    operations::{ModelState, Stats, UnloadReport},
+    operations::{ModelState, Stats},
     options::OptionLine,
 };
 use ebb_ipc::{Answer, Ask};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
+    time::Instant,
+};
 
-use crate::{Error, HostConfig, Running, events::Events, recorder::Recorder, worker::Worker};
+use crate::{Error, HostConfig, Running, actor::Order, events::Events, recorder::Recorder, worker::Worker};
 
 /// A model in memory. Cheap to clone; all clones are the same model.
 #[derive(Clone)]
@@ -42,9 +45,12 @@ pub(crate) struct Model {
     /// Run options that were set since load, to be set again after a restart.
     pub(crate) options: Mutex<BTreeMap<String, String>>,
     /// To the actor.
-    pub(crate) close: mpsc::UnboundedSender<oneshot::Sender<UnloadReport>>,
+    pub(crate) orders: mpsc::UnboundedSender<Order>,
     places: Arc<Semaphore>,
     waiting: AtomicU32,
+    /// Told when the status changes.
+    changed: Notify,
+    last_used: Mutex<Instant>,
 }
 
 #[derive(Debug)]
@@ -62,7 +68,7 @@ impl Model {
         events: Events,
         (info, sample): (ModelInfo, Sample),
         worker: Worker,
-        close: mpsc::UnboundedSender<oneshot::Sender<UnloadReport>>,
+        orders: mpsc::UnboundedSender<Order>,
     ) -> Self {
         let worker = Some(Arc::new(worker));
         Self {
@@ -71,15 +77,41 @@ impl Model {
             options: Mutex::new(spec.options.runtime_options.clone()),
             places: Arc::new(Semaphore::new(config.places as usize)),
             waiting: AtomicU32::new(0),
+            changed: Notify::new(),
+            last_used: Mutex::new(Instant::now()),
             spec,
             config,
             events,
-            close,
+            orders,
         }
     }
 
     pub(crate) fn status(&self) -> std::sync::MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, state: ModelState, reason: Option<String>, worker: Option<Arc<Worker>>) {
+        let mut status = self.status();
+        status.state = state;
+        status.reason = reason;
+        status.worker = worker;
+        drop(status);
+        self.changed.notify_waiters();
+    }
+
+    /// A request came or ended.
+    pub(crate) fn used(&self) {
+        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(crate) fn last_used(&self) -> Instant {
+        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tell_all(&self, kinds: Vec<EventKind>) {
+        for kind in kinds {
+            self.tell(kind);
+        }
     }
 
     pub(crate) fn tell(&self, kind: EventKind) {
@@ -157,7 +189,7 @@ impl Model {
             (Some(worker), ModelState::Loaded) => Ok(Arc::clone(worker)),
             (_, ModelState::Restarting) => {
                 let reason = status.reason.clone().unwrap_or_default();
-                let message = format!("the worker of '{alias}' ended ({reason}) and is being started again");
+                let message = format!("the worker of '{alias}' is being started again ({reason})");
                 Err(Failure::new(Code::WorkerCrashed, message).hint("try again in a moment"))
             }
             (_, ModelState::Failed) => {
@@ -166,6 +198,21 @@ impl Model {
             }
             _ => Err(Error::NotLoaded(alias.clone()).into()),
         }
+    }
+
+    /// The worker, once it serves again if it is being restarted.
+    async fn serving(&self) -> Result<Arc<Worker>, Failure> {
+        loop {
+            let changed = self.changed.notified();
+            match self.worker() {
+                Err(_) if self.restarting() => changed.await,
+                served => return served,
+            }
+        }
+    }
+
+    fn restarting(&self) -> bool {
+        self.status().state == ModelState::Restarting
     }
 
     /// A place at the worker: free, or waited for in turn.
@@ -201,15 +248,21 @@ impl Drop for Waiting<'_> {
 }
 
 impl ModelHandle {
-    /// Runs a job, once a place is free: `data` is the bulk data that belongs to it.
+    /// Runs a job, once a place is free: `data` is the bulk data that belongs to it. While the worker is being restarted, the
+    /// job waits.
     ///
     /// # Errors
-    /// [`Code::Busy`] where the queue is full; [`Code::WorkerCrashed`], [`Code::NotLoaded`] where no worker serves.
+    /// [`Code::Busy`] where the queue is full; [`Code::WorkerCrashed`], [`Code::NotLoaded`] where no worker serves;
+    /// [`Code::TooLarge`] where no frame holds it.
     pub async fn run(&self, job: Job, data: Bytes) -> Result<Running, Failure> {
-        self.0.worker()?;
+        // At once, instead of after a wait.
+        self.0
+            .worker()
+            .map(drop)
+            .or_else(|failure| if self.0.restarting() { Ok(()) } else { Err(failure) })?;
+        self.0.used();
         let place = self.0.place().await?;
-        // It may be another one by now.
-        self.0.worker()?.run(job, data, place)
+        self.0.serving().await?.run(job, data, place)
     }
 
     /// What the model holds now.

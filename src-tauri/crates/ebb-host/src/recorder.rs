@@ -20,7 +20,10 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 struct Book {
     after_load: Sample,
+    /// At the rate that was asked for.
     samples: VecDeque<Sample>,
+    /// The last of all, those after a run included.
+    newest: Sample,
     cap_retries: u64,
     shrinks: u64,
     freed_bytes: u64,
@@ -28,27 +31,30 @@ struct Book {
 
 impl Recorder {
     pub(crate) fn new(kept: usize, after_load: Sample) -> Self {
-        let samples = VecDeque::from([after_load.clone()]);
-        let book = Book { after_load, samples, cap_retries: 0, shrinks: 0, freed_bytes: 0 };
-        Self { kept, book: Mutex::new(book) }
+        Self { kept, book: Mutex::new(Book::new(after_load)) }
     }
 
-    /// Begins anew: the model was loaded again.
+    /// Begins anew: the model was loaded again. The samples before stay.
     pub(crate) fn reset(&self, after_load: Sample) {
         let mut book = self.book();
-        book.samples.push_back(after_load.clone());
-        book.after_load = after_load;
+        let mut samples = std::mem::take(&mut book.samples);
+        samples.push_back(after_load.clone());
+        *book = Book { samples, ..Book::new(after_load) };
     }
 
     /// Keeps a sample, and says what it shows against the one before.
     pub(crate) fn keep(&self, sample: Sample) -> Vec<EventKind> {
         let mut book = self.book();
-        let events = book.samples.back().map(|before| changes(before, &sample)).unwrap_or_default();
-        book.samples.push_back(sample);
+        book.samples.push_back(sample.clone());
         while book.samples.len() > self.kept {
             book.samples.pop_front();
         }
-        events
+        book.note(sample)
+    }
+
+    /// Takes note of a sample that came besides, and says what it shows against the one before.
+    pub(crate) fn note(&self, sample: Sample) -> Vec<EventKind> {
+        self.book().note(sample)
     }
 
     pub(crate) fn count_shrink(&self, report: &ShrinkReport) {
@@ -70,8 +76,7 @@ impl Recorder {
 
     /// The newest sample.
     pub(crate) fn last(&self) -> Sample {
-        let book = self.book();
-        book.samples.back().unwrap_or(&book.after_load).clone()
+        self.book().newest.clone()
     }
 
     /// All figures, around this newest sample.
@@ -90,6 +95,25 @@ impl Recorder {
 
     fn book(&self) -> std::sync::MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn new(after_load: Sample) -> Self {
+        Self {
+            samples: VecDeque::from([after_load.clone()]),
+            newest: after_load.clone(),
+            after_load,
+            cap_retries: 0,
+            shrinks: 0,
+            freed_bytes: 0,
+        }
+    }
+
+    fn note(&mut self, sample: Sample) -> Vec<EventKind> {
+        let events = changes(&self.newest, &sample);
+        self.newest = sample;
+        events
     }
 }
 
@@ -156,5 +180,7 @@ mod tests {
         assert_eq!(told(900), ["grown", "near"]);
         assert_eq!(recorder.history(10).len(), 3, "only so many are kept");
         assert_eq!(recorder.history(1), [sample(900)]);
+        assert_eq!(recorder.note(sample(901)).len(), 1, "what comes besides is compared too");
+        assert_eq!((recorder.last(), recorder.history(1)), (sample(901), vec![sample(900)]));
     }
 }

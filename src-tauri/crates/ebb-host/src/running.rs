@@ -27,6 +27,8 @@ pub struct Running {
     pub(crate) id: u64,
     pub(crate) items: mpsc::UnboundedReceiver<RunItem>,
     pub(crate) sender: Sender,
+    /// Chunks that were taken and not yet told of.
+    pub(crate) taken: u32,
     pub(crate) over: bool,
 }
 
@@ -38,7 +40,13 @@ impl Running {
         }
         let item = self.items.recv().await;
         match &item {
-            Some(RunItem::Chunk(_)) => self.sender.credit(self.id, 1),
+            Some(RunItem::Chunk(_)) => {
+                self.taken += 1;
+                // Not for each one: telling costs a write, and wakes the worker.
+                if self.taken >= WINDOW / 2 {
+                    self.sender.credit(self.id, std::mem::take(&mut self.taken));
+                }
+            }
             Some(RunItem::Progress(_)) => {}
             Some(RunItem::Done(_) | RunItem::Failed(_)) | None => self.over = true,
         }

@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::{
     Error, HostConfig, ModelHandle,
-    actor::Actor,
+    actor::{Actor, Order},
     events::Events,
     model::Model,
     tools,
@@ -36,6 +36,15 @@ struct Inner {
 enum Entry {
     Loading,
     InMemory(ModelHandle),
+}
+
+impl Entry {
+    fn in_memory(&self) -> Option<ModelHandle> {
+        match self {
+            Self::InMemory(model) => Some(model.clone()),
+            Self::Loading => None,
+        }
+    }
 }
 
 impl fmt::Debug for Supervisor {
@@ -62,10 +71,10 @@ impl Supervisor {
         let Started { worker, info, sample, reports } = started.inspect_err(|failure| {
             self.0.events.tell(&spec.alias, EventKind::LoadFailed { reason: failure.message.clone() });
         })?;
-        let (close, closing) = mpsc::unbounded_channel();
+        let (orders, ordered) = mpsc::unbounded_channel();
         let loaded = (info.clone(), sample.clone());
-        let model = Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, close));
-        tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, closing).work());
+        let model = Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, orders));
+        tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, ordered).work());
         model.tell(EventKind::Loaded { load_ms: info.load_ms, sample: sample.clone() });
         claim.fulfil(ModelHandle(model));
         let warnings = info.options.iter().filter_map(warning).collect();
@@ -80,7 +89,7 @@ impl Supervisor {
         let model = self.known(alias).ok_or_else(|| Error::NotLoaded(alias.to_owned()))?;
         let (asked, report) = oneshot::channel();
         // An actor that is gone has unloaded its model.
-        let _heard = model.0.close.send(asked);
+        let _heard = model.0.orders.send(Order::Unload(asked));
         let report = report.await.map_err(|_| Error::NotLoaded(alias.to_owned()));
         self.forget(&model);
         Ok(report?)
@@ -132,6 +141,23 @@ impl Supervisor {
         }
     }
 
+    /// Asks the policies of one model after the other, the least recently used first, to give memory back, until `measure`
+    /// finds `enough_bytes` available. `measure` says what is available in the system, and what there is in all.
+    pub async fn relieve(&self, enough_bytes: u64, mut measure: impl FnMut() -> (u64, u64)) {
+        let mut models: Vec<_> = self.0.models().values().filter_map(Entry::in_memory).collect();
+        models.sort_by_key(|model| model.0.last_used());
+        for model in models {
+            let (available_bytes, total_bytes) = measure();
+            if available_bytes >= enough_bytes {
+                return;
+            }
+            let (done, asked) = oneshot::channel();
+            let _heard = model.0.orders.send(Order::Relieve { available_bytes, total_bytes, done });
+            // An actor that is busy with something else drops it: the next model's turn.
+            let _done = asked.await;
+        }
+    }
+
     /// Which library, providers and devices there are: asked of the worker program.
     ///
     /// # Errors
@@ -149,10 +175,7 @@ impl Supervisor {
     }
 
     fn known(&self, alias: &str) -> Option<ModelHandle> {
-        match self.0.models().get(alias) {
-            Some(Entry::InMemory(model)) => Some(model.clone()),
-            Some(Entry::Loading) | None => None,
-        }
+        self.0.models().get(alias).and_then(Entry::in_memory)
     }
 
     fn forget(&self, model: &ModelHandle) {

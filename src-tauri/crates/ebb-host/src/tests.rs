@@ -306,7 +306,7 @@ async fn closing_waits_for_jobs_as_long_as_it_is_told() {
             None => panic!("no end"),
         }
     };
-    assert_eq!(end.code, Code::WorkerCrashed);
+    assert_eq!(end.code, Code::NotLoaded);
 }
 
 /// Says what it is told to, in turn.
@@ -341,8 +341,8 @@ async fn the_first_policy_that_decides_wins_and_a_failing_one_keeps() {
     embed(&model, &["a"]).await.unwrap();
     assert_eq!(scene.event(policy).await, ("first".into(), "keep, because it failed: out of ideas".into()));
     embed(&model, &["a"]).await.unwrap();
-    assert_eq!(scene.event(policy).await, ("second".into(), "Unload, but another policy came first".into()));
     assert_eq!(scene.event(policy).await, ("first".into(), "Shrink([])".into()));
+    assert_eq!(scene.event(policy).await, ("second".into(), "Unload, but another policy came first".into()));
     assert_eq!(embed(&model, &["a"]).await.unwrap(), 1, "still loaded");
 }
 
@@ -387,4 +387,115 @@ async fn tensors_go_and_come_as_raw_bytes() {
         }
     }
     assert_eq!(lengths, [(3, 1), (1 << 20, 7)]);
+}
+
+/// Reads to the end.
+async fn rest_of(mut running: Running) -> Result<Figures, Failure> {
+    loop {
+        match running.next().await.expect("an end") {
+            RunItem::Done(figures) => return Ok(figures),
+            RunItem::Failed(failure) => return Err(failure),
+            RunItem::Chunk(_) | RunItem::Progress(_) => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reload_waits_for_what_runs_and_what_comes_waits_for_it() {
+    let mut scene = Scene::new();
+    let script = Script(vec![Ok(Decision::Reload)], "script");
+    let model = scene.load(LoadOptions::default(), vec![Box::new(script)]).await;
+    let slow = start(&model, &["x"; 50]).await.unwrap();
+    embed(&model, &["a"]).await.unwrap();
+    scene.event(|kind| matches!(kind, EventKind::Policy { .. }).then_some(())).await;
+    while model.state() != ModelState::Restarting {
+        tokio::task::yield_now().await;
+    }
+    let late = tokio::spawn({
+        let model = model.clone();
+        async move { embed(&model, &["late"]).await }
+    });
+    assert_eq!(rest_of(slow).await.unwrap().items(), 50, "the first worker's job is whole");
+    assert_eq!(late.await.unwrap().unwrap(), 1);
+    assert_eq!(scene.threads.started.load(Ordering::Relaxed), 2);
+    assert_eq!(model.stats().await.unwrap().now.runs, 1, "it ran on the second worker");
+}
+
+#[tokio::test]
+async fn a_request_waits_for_a_restart() {
+    let mut scene = Scene::with(|config| config.restart_first = Duration::from_millis(200));
+    let model = scene.load(LoadOptions { restart: Some(true), ..LoadOptions::default() }, Vec::new()).await;
+    scene.threads.cut();
+    scene.event(|kind| matches!(kind, EventKind::Crashed { .. }).then_some(())).await;
+    assert_eq!(model.sample().await.unwrap_err().code, Code::WorkerCrashed, "a control does not wait");
+    assert_eq!(embed(&model, &["x"]).await.unwrap(), 1);
+    assert_eq!(scene.threads.started.load(Ordering::Relaxed), 2);
+}
+
+/// Unloads under pressure, or panics.
+struct Pressed {
+    panics: bool,
+}
+
+impl Policy for Pressed {
+    fn name(&self) -> &str {
+        "pressed"
+    }
+
+    fn on_run(&mut self, _report: &RunReport) -> Result<Decision, Failure> {
+        assert!(!self.panics, "a fault of the policy");
+        Ok(Decision::Keep)
+    }
+
+    fn on_pressure(&mut self, _available: u64, _total: u64, _now: &Sample) -> Result<Decision, Failure> {
+        Ok(Decision::Unload)
+    }
+}
+
+#[tokio::test]
+async fn under_pressure_the_least_recently_used_gives_first_and_only_until_relieved() {
+    let scene = Scene::new();
+    for alias in ["a", "b", "c"] {
+        let policy = Box::new(Pressed { panics: false });
+        scene.supervisor.load(spec(alias, LoadOptions::default()), vec![policy]).await.unwrap();
+    }
+    embed(&scene.supervisor.model("a").unwrap(), &["x"]).await.unwrap();
+    let mut available = 0;
+    let measure = || {
+        available += 10;
+        (available, 100)
+    };
+    scene.supervisor.relieve(25, measure).await;
+    assert_eq!(scene.supervisor.models(), [("a".to_owned(), ModelState::Loaded)]);
+}
+
+#[tokio::test]
+async fn a_policy_that_panics_loses_its_turn() {
+    let mut scene = Scene::new();
+    let model = scene.load(LoadOptions::default(), vec![Box::new(Pressed { panics: true })]).await;
+    embed(&model, &["x"]).await.unwrap();
+    let told = scene.event(|kind| match kind {
+        EventKind::Policy { decision, .. } => Some(decision),
+        _ => None,
+    });
+    assert_eq!(told.await, "keep, because it failed: it panicked");
+    assert_eq!(embed(&model, &["x"]).await.unwrap(), 1);
+}
+
+/// Programs that are no worker: each a clear error, none left behind.
+#[tokio::test]
+async fn what_is_no_worker_is_refused_with_a_reason() {
+    for (program, code, said) in [
+        ("/nowhere/ebb-worker", Code::Internal, "/nowhere/ebb-worker does not start"),
+        ("false", Code::WorkerCrashed, "exit code 1"),
+        ("yes", Code::Internal, "does not speak Ebb's protocol"),
+        // Says back what it is told.
+        ("cat", Code::Internal, "does not hold a message"),
+    ] {
+        let supervisor = Supervisor::new(HostConfig::new(program.into()));
+        let refused = supervisor.load(spec("m", LoadOptions::default()), Vec::new()).await.unwrap_err();
+        assert_eq!(refused.code, code, "{program}: {refused:?}");
+        assert!(refused.message.contains(said) && refused.hint.is_some(), "{program}: {refused:?}");
+        assert!(supervisor.models().is_empty());
+    }
 }

@@ -86,14 +86,19 @@ impl Worker {
                 let reason = end(process, grace).await.reason;
                 return Err(Error::Ended { model: spec.alias.clone(), reason }.into());
             }
-            Err(source) => return Err(Error::Talk { model: spec.alias.clone(), source }.into()),
+            Err(source) => {
+                drop(writer);
+                end(process, Duration::ZERO).await;
+                return Err(Error::Talk { model: spec.alias.clone(), source }.into());
+            }
         };
         let pid = process.as_ref().and_then(Process::id);
         tracing::debug!(model = spec.alias, pid, "the worker serves");
         let (sender, to_write) = mpsc::unbounded_channel();
         let (report, reports) = mpsc::unbounded_channel();
         let (tell_gone, gone) = watch::channel(None);
-        let routes = Arc::new(Routes { model: spec.alias.clone(), table: Mutex::default() });
+        let routes =
+            Arc::new(Routes { model: spec.alias.clone(), table: Mutex::default(), emptied: Notify::new() });
         let kill = Arc::new(Notify::new());
         tokio::spawn(write_all(writer, to_write));
         let listening = Listening { routes: Arc::clone(&routes), report, kill: Arc::clone(&kill), grace };
@@ -109,14 +114,27 @@ impl Worker {
     /// Gives the worker a job, which holds `place` until it ends.
     ///
     /// # Errors
-    /// Where the worker is gone.
+    /// Where the worker is gone, or no frame holds the job.
     pub(crate) fn run(&self, job: Job, data: Bytes, place: OwnedSemaphorePermit) -> Result<Running, Failure> {
         let id = self.next_id();
+        let message = ToWorker::Run { id, job: Box::new(job), credit: WINDOW };
+        let out = Out::new(&Frame { message, tail: data })?;
         let (items, receiver) = mpsc::unbounded_channel();
         self.routes.table().alive()?.runs.insert(id, Route { items, _place: place });
-        let message = ToWorker::Run { id, job: Box::new(job), credit: WINDOW };
-        self.sender.send(Frame { message, tail: data });
-        Ok(Running { id, items: receiver, sender: self.sender.clone(), over: false })
+        tracing::debug!(model = self.routes.model, request = id, "run");
+        self.sender.send(out);
+        Ok(Running { id, items: receiver, sender: self.sender.clone(), taken: 0, over: false })
+    }
+
+    /// Waits until no job is with the worker.
+    pub(crate) async fn idle(&self) {
+        loop {
+            let emptied = self.routes.emptied.notified();
+            if self.routes.table().runs.is_empty() {
+                return;
+            }
+            emptied.await;
+        }
     }
 
     /// Asks a control.
@@ -125,16 +143,18 @@ impl Worker {
     /// The worker's own; where it is gone.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
         let id = self.next_id();
+        let out = Out::new(&Frame::new(ToWorker::Ask { id, ask }))?;
         let (answer, answered) = oneshot::channel();
         self.routes.table().alive()?.asks.insert(id, answer);
-        self.sender.send(Frame::new(ToWorker::Ask { id, ask }));
+        self.sender.send(out);
         // The listener answers all that is open before it ends.
         answered.await.unwrap_or_else(|_| Err(Error::NotLoaded(self.routes.model.clone()).into()))
     }
 
-    /// Hangs up, so that the worker ends; kills it if it takes too long. Says how it ended.
-    pub(crate) async fn close(&self) -> Gone {
-        self.sender.close();
+    /// Hangs up, so that the worker ends; kills it if it takes too long. Says how it ended. What is open fails with `why`.
+    pub(crate) async fn close(&self, why: Failure) -> Gone {
+        self.routes.table().closed = Some(why);
+        self.sender.send(Out::Close);
         let mut gone = self.gone.clone();
         if tokio::time::timeout(self.grace, gone.wait_for(Option::is_some)).await.is_err() {
             self.kill.notify_one();
@@ -154,48 +174,60 @@ pub(crate) struct Sender(mpsc::UnboundedSender<Out>);
 
 #[derive(Debug)]
 enum Out {
-    Frame(Frame<ToWorker>),
+    /// Prefix and header of a frame, and its tail where that is large.
+    Frame(Vec<u8>, Option<Bytes>),
+    /// Hang up.
     Close,
 }
 
-impl Sender {
-    fn send(&self, frame: Frame<ToWorker>) {
-        // A writer that is gone means a worker that is gone, which the listener tells.
-        let _sent = self.0.send(Out::Frame(frame));
+impl Out {
+    fn new(frame: &Frame<ToWorker>) -> Result<Self, Failure> {
+        let (bytes, tail) = encode(frame).map_err(|source| Error::Request { source })?;
+        Ok(Self::Frame(bytes, tail.cloned()))
     }
+}
 
-    fn close(&self) {
-        let _sent = self.0.send(Out::Close);
+impl Sender {
+    fn send(&self, out: Out) {
+        // A writer that is gone means a worker that is gone, which the listener tells.
+        let _sent = self.0.send(out);
     }
 
     pub(crate) fn credit(&self, id: u64, chunks: u32) {
-        self.send(Frame::new(ToWorker::Credit { id, chunks }));
+        self.tell(ToWorker::Credit { id, chunks });
     }
 
     pub(crate) fn cancel(&self, id: u64) {
-        self.send(Frame::new(ToWorker::Cancel { id }));
+        self.tell(ToWorker::Cancel { id });
+    }
+
+    fn tell(&self, message: ToWorker) {
+        match Out::new(&Frame::new(message)) {
+            Ok(out) => self.send(out),
+            Err(failure) => tracing::error!(%failure, "a message to the worker is lost"),
+        }
     }
 }
 
 async fn write_all(mut writer: impl AsyncWrite + Unpin, mut to_write: mpsc::UnboundedReceiver<Out>) {
-    while let Some(Out::Frame(frame)) = to_write.recv().await {
-        if let Err(error) = write_frame(&mut writer, &frame).await {
+    while let Some(Out::Frame(bytes, tail)) = to_write.recv().await {
+        if let Err(error) = write(&mut writer, &bytes, tail.as_ref()).await {
             tracing::debug!(%error, "the worker does not listen any more");
             return;
         }
     }
 }
 
-async fn write_frame(
+async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
-    frame: &Frame<ToWorker>,
-) -> Result<(), ebb_ipc::Error> {
-    let (bytes, tail) = encode(frame)?;
-    writer.write_all(&bytes).await?;
+    bytes: &[u8],
+    tail: Option<&Bytes>,
+) -> std::io::Result<()> {
+    writer.write_all(bytes).await?;
     if let Some(tail) = tail {
         writer.write_all(tail).await?;
     }
-    Ok(writer.flush().await?)
+    writer.flush().await
 }
 
 /// Greets, and has the model loaded. The inner error is what the worker says of the model.
@@ -209,7 +241,9 @@ async fn load(
     let mut theirs = [0; HELLO_LEN];
     reader.read_exact(&mut theirs).await?;
     check_hello(theirs)?;
-    write_frame(writer, &Frame::new(ToWorker::Load(Box::new(spec.clone())))).await?;
+    let frame = Frame::new(ToWorker::Load(Box::new(spec.clone())));
+    let (bytes, tail) = encode(&frame)?;
+    write(writer, &bytes, tail).await?;
     loop {
         let frame: Option<Frame<FromWorker>> = read_frame_async(reader).await?;
         match frame.map(|frame| frame.message) {
@@ -233,6 +267,7 @@ struct Listening {
 impl Listening {
     async fn listen(self, mut reader: impl AsyncRead + Unpin, process: Option<Process>) -> Gone {
         let mut grace = self.grace;
+        let mut not_understood = None;
         loop {
             let frame = tokio::select! {
                 frame = read_frame_async(&mut reader) => frame,
@@ -245,13 +280,14 @@ impl Listening {
                 Ok(Some(frame)) => self.deliver(frame),
                 Ok(None) | Err(ebb_ipc::Error::Pipe(_)) => break,
                 Err(error) => {
-                    tracing::error!(model = self.routes.model, %error, "the worker cannot be understood");
+                    not_understood = Some(format!("it was killed, because it cannot be understood: {error}"));
                     grace = Duration::ZERO;
                     break;
                 }
             }
         }
-        let gone = end(process, grace).await;
+        let mut gone = end(process, grace).await;
+        gone.reason = not_understood.unwrap_or(gone.reason);
         self.routes.fail_all(&gone.reason);
         let _heard = self.report.send(Report::Gone(gone.clone()));
         gone
@@ -287,13 +323,16 @@ impl Listening {
 struct Routes {
     model: String,
     table: Mutex<Table>,
+    /// Told when the last job is over.
+    emptied: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Table {
     runs: HashMap<u64, Route>,
     asks: HashMap<u64, oneshot::Sender<Result<Answer, Failure>>>,
-    gone: Option<Failure>,
+    /// Why nothing more is taken: hung up on purpose, or the worker's end.
+    closed: Option<Failure>,
 }
 
 #[derive(Debug)]
@@ -304,7 +343,7 @@ struct Route {
 
 impl Table {
     fn alive(&mut self) -> Result<&mut Self, Failure> {
-        match &self.gone {
+        match &self.closed {
             Some(failure) => Err(failure.clone()),
             None => Ok(self),
         }
@@ -324,22 +363,30 @@ impl Routes {
     }
 
     fn give_last(&self, id: u64, item: RunItem) {
-        let route = self.table().runs.remove(&id);
+        let mut table = self.table();
+        let route = table.runs.remove(&id);
+        let emptied = table.runs.is_empty();
+        drop(table);
         if let Some(route) = route {
             let _heard = route.items.send(item);
+        }
+        if emptied {
+            self.emptied.notify_waiters();
         }
     }
 
     fn fail_all(&self, reason: &str) {
-        let failure = Failure::from(Error::Ended { model: self.model.clone(), reason: reason.to_owned() });
+        let ended = || Error::Ended { model: self.model.clone(), reason: reason.to_owned() }.into();
         let mut table = self.table();
-        table.gone = Some(failure.clone());
+        let failure = table.closed.get_or_insert_with(ended).clone();
         for (_, route) in table.runs.drain() {
             let _heard = route.items.send(RunItem::Failed(failure.clone()));
         }
         for (_, asked) in table.asks.drain() {
             let _heard = asked.send(Err(failure.clone()));
         }
+        drop(table);
+        self.emptied.notify_waiters();
     }
 }
 
