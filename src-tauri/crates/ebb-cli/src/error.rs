@@ -85,7 +85,10 @@ mod tests {
     #[test]
     fn an_error_is_text_or_one_line_of_json() {
         let error = Error::from(Failure::new(Code::NotFound, "no model 'x'").hint("see 'ebb model list'"));
-        insta::assert_snapshot!(error.written(false, Look::plain()).unwrap(), @"");
+        insta::assert_snapshot!(error.written(false, Look::plain()).unwrap(), @r"
+        error: no model 'x'
+        hint: see 'ebb model list'
+        ");
         let json = error.written(true, Look::plain()).unwrap();
         assert_eq!(json.lines().count(), 1);
         let body: ErrorBody = serde_json::from_str(&json).unwrap();

@@ -45,7 +45,7 @@ fn describe(command: &Command, path: &str, text: &mut String) {
         let defaults: Vec<_> =
             arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
         let default = match defaults.join(", ") {
-            none if none.is_empty() => String::new(),
+            none if none.is_empty() || !arg.get_action().takes_values() => String::new(),
             some => format!(" (default: {some})"),
         };
         let _ = writeln!(text, "- `{arg}`: {}{default}", help.replace('\n', " "));

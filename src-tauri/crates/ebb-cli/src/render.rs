@@ -78,6 +78,12 @@ impl Write for Out {
     }
 }
 
+/// A number and what it counts: `1 text`, `2 texts`.
+pub(crate) fn counted(count: impl Into<u64>, one: &str, many: &str) -> String {
+    let count = count.into();
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Says something besides the answer, on stderr.
 pub(crate) fn note(text: &str) {
     // Where stderr is closed there is nobody to tell.

@@ -104,7 +104,35 @@ mod tests {
             panic!("{line}")
         };
         assert!(force);
-        insta::assert_json_snapshot!(LoadOptions::from(*load), @"");
+        insta::assert_json_snapshot!(LoadOptions::from(*load), @r#"
+        {
+          "provider": "cuda",
+          "device": 1,
+          "profile": "fast",
+          "session_options": {
+            "a.b": "2"
+          },
+          "arena_options": {
+            "max_mem": "2GiB"
+          },
+          "provider_options": {
+            "cuda": {
+              "gpu_mem_limit": "1",
+              "x": "2"
+            }
+          },
+          "runtime_options": {
+            "r": ""
+          },
+          "shrink_every": 10,
+          "threads": 2,
+          "batch_tokens": 4096,
+          "variant": "int8",
+          "queue": 8,
+          "restart": true,
+          "sample_ms": 100
+        }
+        "#);
     }
 
     #[test]

@@ -26,8 +26,7 @@ use crate::{
     render::Out,
 };
 
-/// Every text of the largest request in one batch, padded to the longest of them: what a program does that calls ONNX
-/// Runtime itself.
+/// No request is split because of its size, as in a program that calls ONNX Runtime itself.
 const ONE_BATCH_TOKENS: u32 = 32 * 512;
 const SHRINK_EVERY: u32 = 10;
 
@@ -69,8 +68,8 @@ fn rounds() -> [Round; 2] {
     let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
     [
         Round {
-            name: "ONNX Runtime's way",
-            about: "the arena doubles as it grows, each request is one padded batch, nothing is given back",
+            name: "ONNX Runtime's defaults",
+            about: "the arena doubles as it grows and keeps what it took",
             options: LoadOptions {
                 arena_options: text("arena_extend_strategy", "kNextPowerOfTwo"),
                 batch_tokens: Some(ONE_BATCH_TOKENS),
@@ -80,7 +79,7 @@ fn rounds() -> [Round; 2] {
         },
         Round {
             name: "Ebb, --shrink-every 10",
-            about: "the arena takes what is asked for, batches by length, and gives back every 10 requests",
+            about: "large requests are split, memory goes back every 10",
             options: LoadOptions { shrink_every: Some(SHRINK_EVERY), ..LoadOptions::default() },
         },
     ]

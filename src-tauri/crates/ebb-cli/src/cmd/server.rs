@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    io::{self, Read as _, Seek as _, Write as _},
     path::Path,
     time::Duration,
 };
@@ -119,7 +119,10 @@ async fn logs(places: &Places, follow: bool, lines: usize, out: &mut Out) -> Res
     let text = read_on(&mut file, &path)?;
     out.write_all(last_lines(&text, lines))?;
     out.flush()?;
-    while follow {
+    if !follow {
+        return Ok(());
+    }
+    loop {
         tokio::time::sleep(Duration::from_millis(200)).await;
         // A new host may have put the log aside and begun another.
         let begun_anew = std::fs::metadata(&path)
@@ -131,13 +134,11 @@ async fn logs(places: &Places, follow: bool, lines: usize, out: &mut Out) -> Res
         out.write_all(&more)?;
         out.flush()?;
     }
-    Ok(())
 }
 
 fn read_on(file: &mut File, path: &Path) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    let read = file.read_to_end(&mut text).and_then(|_| file.seek(SeekFrom::Current(0)));
-    read.map_err(|error| storage("read the log", path, &error))?;
+    file.read_to_end(&mut text).map_err(|error| storage("read the log", path, &error))?;
     Ok(text)
 }
 

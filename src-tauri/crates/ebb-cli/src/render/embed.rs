@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use ebb_core::{EmbedFigures, TensorSpec};
 
-use super::{Look, Table, model::word};
+use super::{Look, Table, counted, model::word};
 
 /// Texts that were cut are named up to this many.
 const NAMED: usize = 5;
@@ -22,16 +22,17 @@ pub(crate) fn preview(vector: &[f32], look: Look) -> String {
 pub(crate) fn embed_summary(figures: &EmbedFigures, took: Duration) -> String {
     let seconds = took.as_secs_f64().max(1e-6);
     let mut text = format!(
-        "{} texts, {} tokens ({} of padding besides), {} batches, {:.2} s, {:.0} texts/s\n",
-        figures.texts,
-        figures.tokens,
+        "{}, {} ({} of padding besides), {}, {:.2} s, {:.0} texts/s\n",
+        counted(figures.texts, "text", "texts"),
+        counted(figures.tokens, "token", "tokens"),
         figures.padding_tokens,
-        figures.batches,
+        counted(figures.batches, "batch", "batches"),
         seconds,
         f64::from(figures.texts) / seconds,
     );
     if figures.cap_retries > 0 {
-        text += &format!("{} batches hit the cap and ran again after a shrink\n", figures.cap_retries);
+        let retries = counted(figures.cap_retries, "batch", "batches");
+        text += &format!("{retries} hit the cap and ran again after a shrink\n");
     }
     for cut in figures.truncated.iter().take(NAMED) {
         let at_least = if cut.exact { "" } else { "at least " };
@@ -43,8 +44,9 @@ pub(crate) fn embed_summary(figures: &EmbedFigures, took: Duration) -> String {
         );
     }
     if figures.truncated.len() > NAMED {
-        let more = figures.truncated.len() - NAMED;
-        text += &format!("{more} more texts were longer than the model takes\n");
+        let more = (figures.truncated.len() - NAMED) as u64;
+        let more = counted(more, "more text was", "more texts were");
+        text += &format!("{more} longer than the model takes\n");
     }
     text
 }
@@ -84,12 +86,21 @@ mod tests {
             ],
             cap_retries: 1,
         };
-        insta::assert_snapshot!(embed_summary(&figures, Duration::from_millis(500)), @"");
+        insta::assert_snapshot!(embed_summary(&figures, Duration::from_millis(500)), @r"
+        100 texts, 2000 tokens (40 of padding besides), 3 batches, 0.50 s, 200 texts/s
+        1 batch hit the cap and ran again after a shrink
+        text 1 has 900 tokens, of which the first 256 were used
+        text 7 has at least 900 tokens, of which the first 256 were used
+        text 8 has 900 tokens, of which the first 256 were used
+        text 9 has 900 tokens, of which the first 256 were used
+        text 10 has 900 tokens, of which the first 256 were used
+        1 more text was longer than the model takes
+        ");
     }
 
     #[test]
     fn a_preview_is_short() {
-        insta::assert_snapshot!(preview(&[0.125; 384], Look::plain()), @"");
-        insta::assert_snapshot!(preview(&[1.0, -2.0], Look::plain()), @"");
+        insta::assert_snapshot!(preview(&[0.125; 384], Look::plain()), @"[  0.1250   0.1250   0.1250   0.1250   0.1250   0.1250  ... 384 in all]");
+        insta::assert_snapshot!(preview(&[1.0, -2.0], Look::plain()), @"[  1.0000  -2.0000]");
     }
 }

@@ -80,7 +80,13 @@ mod tests {
             resident_bytes: 9 << 20,
             models: vec!["minilm".into()],
         };
-        insta::assert_snapshot!(host_status(&status, Look::plain()), @"");
+        insta::assert_snapshot!(host_status(&status, Look::plain()), @r"
+        running at http://127.0.0.1:4770
+        version   0.1.0
+        process   42, up 1 min 1 s
+        resident  9.0 MiB, models not counted
+        models    minilm
+        ");
         status.running = false;
         assert!(host_status(&status, Look::plain()).starts_with("no host is running"));
     }
@@ -97,7 +103,11 @@ mod tests {
             check("library", CheckState::Missing, Some("get one")),
             check("provider.cuda", CheckState::Ok, None),
         ];
-        insta::assert_snapshot!(doctor(&Doctor { checks }, Look::plain()), @"");
+        insta::assert_snapshot!(doctor(&Doctor { checks }, Look::plain()), @r"
+        missing  library        found
+                                get one
+        ok       provider.cuda  found
+        ");
     }
 
     #[test]
@@ -112,6 +122,17 @@ mod tests {
             fits: false,
             basis: "size of the files".into(),
         };
-        insta::assert_snapshot!(estimate(&figures, Look::plain()), @"");
+        insta::assert_snapshot!(estimate(&figures, Look::plain()), @r"
+        m  more than is free now; loading is not blocked
+
+                                          estimated
+        weights                            90.0 MiB
+        working memory of one full batch   60.0 MiB
+        in all                            160.0 MiB
+        free now                          100.0 MiB
+        the machine's                       8.0 GiB
+
+        size of the files
+        ");
     }
 }

@@ -246,13 +246,41 @@ mod tests {
             already_loaded: false,
             warnings: vec!["more than is free".into()],
         };
-        insta::assert_snapshot!(load_report(&report, Look::plain()), @"");
+        insta::assert_snapshot!(load_report(&report, Look::plain()), @r"
+        minilm  loaded in 180 ms, on cpu
+
+        option         requested  forwarded      effective  note
+        arena.max_mem  400MB      max_mem=400MB  400000000
+        arena.max_men  1          max_men=1      -          no known effect; did you mean max_mem?
+
+        resident 706.0 MiB, private 690.0 MiB, arenas 599.0 MiB of which 512.0 MiB free
+        warning: more than is free
+        ");
     }
 
     #[test]
     fn a_model_and_the_catalogue() {
-        insta::assert_snapshot!(model_entry(&entry(), Look::plain()), @"");
-        insta::assert_snapshot!(model_list(&ModelList { models: vec![entry()] }, Look::plain()), @"");
+        insta::assert_snapshot!(model_entry(&entry(), Look::plain()), @r"
+        minilm  embeddings, loaded
+        path     /models/minilm
+        weights  90.0 MiB
+        file     model.onnx
+        on       cpu, ONNX Runtime 1.31.1
+        arenas   cpu:0
+        vectors  384 dimensions, mean pooling, length 1, at most 256 tokens a text, 4096 a batch
+
+                name       type        shape
+        input   input_ids  int64       [-1, -1]
+        output  odd        not passed  []
+
+        option         requested  forwarded      effective  note
+        arena.max_mem  400MB      max_mem=400MB  400000000
+        arena.max_men  1          max_men=1      -          no known effect; did you mean max_mem?
+        ");
+        insta::assert_snapshot!(model_list(&ModelList { models: vec![entry()] }, Look::plain()), @r"
+        model   kind        state    weights  path
+        minilm  embeddings  loaded  90.0 MiB  /models/minilm
+        ");
         assert!(model_list(&ModelList { models: vec![] }, Look::plain()).contains("ebb model add"));
         let options = LoadOptions {
             threads: Some(2),
@@ -266,12 +294,22 @@ mod tests {
             options,
             ..entry()
         };
-        insta::assert_snapshot!(model_entry(&unloaded, Look::plain()), @"");
+        insta::assert_snapshot!(model_entry(&unloaded, Look::plain()), @r"
+        minilm  embeddings, failed
+        killed by signal 9
+        path     /models/minilm
+        weights  90.0 MiB
+
+        last loaded with
+        option         value
+        threads        2
+        arena.max_mem  1
+        ");
     }
 
     #[test]
     fn an_unload_says_what_came_back() {
         let report = UnloadReport { model: "m".into(), freed_bytes: 1 << 20, worker_gone: true, took_ms: 12 };
-        insta::assert_snapshot!(unload_report(&report, Look::plain()), @"");
+        insta::assert_snapshot!(unload_report(&report, Look::plain()), @"m  unloaded in 12 ms: 1.0 MiB came back, its worker process is gone");
     }
 }

@@ -45,7 +45,11 @@ fn in_full(entry: &CatalogueEntry, look: Look) -> String {
         look.bold(&entry.key),
         entry.scope,
         word(&entry.r#type),
-        if entry.memory { ", changes what memory is held" } else { "" },
+        match (entry.no_op, entry.memory) {
+            (true, _) => ", taken by ONNX Runtime without doing anything",
+            (false, true) => ", changes what memory is held",
+            (false, false) => "",
+        },
     );
     let mut line = |name: &str, value: &str| {
         for (index, piece) in wrapped(value, usize::from(look.width).saturating_sub(12)).iter().enumerate() {
@@ -133,6 +137,7 @@ mod tests {
             default: Some("1".into()),
             allowed: vec!["0".into(), "1".into()],
             memory: true,
+            no_op: false,
             description:
                 "Whether the session takes memory from an arena, which keeps what it once took so that the \
                 next request need not ask the system again."
@@ -145,7 +150,14 @@ mod tests {
     #[test]
     fn few_options_are_shown_in_full_and_many_in_a_table() {
         let few = OptionList { options: vec![entry("session.a")] };
-        insta::assert_snapshot!(option_list(&few, Look::plain()), @"");
+        insta::assert_snapshot!(option_list(&few, Look::plain()), @r"
+        session.a  session bool, changes what memory is held
+                    Whether the session takes memory from an arena, which keeps what it once took so that
+                    the next request need not ask the system again.
+          default   1
+          allowed   0, 1
+          since     1.28
+        ");
         let many = OptionList { options: (0..13).map(|n| entry(&format!("session.{n}"))).collect() };
         let text = option_list(&many, Look::plain());
         assert_eq!(text.lines().count(), 1 + 13 + 2, "{text}");
@@ -166,6 +178,12 @@ mod tests {
             options,
             reasons: [("shrink_every".to_owned(), "often enough".to_owned())].into(),
         };
-        insta::assert_snapshot!(profile(&low, Look::plain()), @"");
+        insta::assert_snapshot!(profile(&low, Look::plain()), @r"
+        low-memory  gives back soon
+
+        option                       value             why
+        shrink_every                 10                often enough
+        arena.arena_extend_strategy  kSameAsRequested
+        ");
     }
 }

@@ -4,22 +4,23 @@ use std::fmt::Write as _;
 
 use ebb_core::{ArenaSample, Sample, ShrinkReport, format_bytes, operations::Stats};
 
-use super::{Look, Table};
+use super::{Look, Table, counted};
 
 /// What a model holds, as a table.
 pub(crate) fn stats(stats: &Stats, look: Look) -> String {
     let Stats { now, after_load, queued, cap_retries, shrinks, freed_bytes, .. } = stats;
     let mut text = format!(
-        "{}  {} runs, {} waiting, {} shrinks gave back {}, {} since load\n",
+        "{}  {}, {} waiting, {} gave back {}, {} since load\n",
         look.bold(&now.model),
-        now.runs,
+        counted(now.runs, "run", "runs"),
         queued,
-        shrinks,
+        counted(*shrinks, "shrink", "shrinks"),
         format_bytes(*freed_bytes),
         duration(now.at_ms),
     );
     if *cap_retries > 0 {
-        let _ = writeln!(text, "{cap_retries} requests hit the cap and were served after a shrink");
+        let retries = counted(*cap_retries, "request", "requests");
+        let _ = writeln!(text, "{retries} hit the cap and ran again after a shrink");
     }
     text.push('\n');
     text += &arenas(&now.arenas, look);
@@ -180,8 +181,19 @@ pub(crate) mod tests {
 
     #[test]
     fn figures_of_a_model() {
-        insta::assert_snapshot!(stats(&some_stats(), Look::plain()), @"");
-        insta::assert_snapshot!(sample_line(&some_stats()), @"");
+        insta::assert_snapshot!(stats(&some_stats(), Look::plain()), @r"
+        minilm  150 runs, 3 waiting, 2 shrinks gave back 1.0 GiB, 1 min 23 s since load
+        1 request hit the cap and ran again after a shrink
+
+        arena    in use   reserved      slack  peak in use  limit  regions
+        cpu:0  87.0 MiB  599.0 MiB  512.0 MiB    590.0 MiB   none        7
+
+        process         now  after load
+        resident  706.0 MiB   183.0 MiB
+        private   690.0 MiB   160.0 MiB
+        weights    90.0 MiB    90.0 MiB
+        ");
+        insta::assert_snapshot!(sample_line(&some_stats()), @"at_ms=83000 resident_bytes=740294656 private_bytes=723517440 runs=150 shrinks=2 cpu:0.in_use_bytes=91226112 cpu:0.reserved_bytes=628097024 cpu:0.slack_bytes=536870912 cpu:0.peak_in_use_bytes=618659840 cpu:0.limit_bytes=none");
     }
 
     #[test]
@@ -208,9 +220,20 @@ pub(crate) mod tests {
             dropped: vec![DroppedTarget { target: Target::gpu(0), reason: "no arena here".into() }],
             pools_dropped: Vec::new(),
         };
-        insta::assert_snapshot!(shrink_report(&report, Look::plain()), @"");
+        insta::assert_snapshot!(shrink_report(&report, Look::plain()), @r"
+        minilm  cpu:0 gave back 512.0 MiB in 15.3 ms, heap trimmed in 900 µs
+
+                     before      after
+        reserved  599.0 MiB   87.0 MiB
+        resident  706.0 MiB  190.0 MiB
+        private   690.0 MiB  174.0 MiB
+        left out gpu:0: no arena here
+        ");
         report.targets.clear();
-        insta::assert_snapshot!(shrink_report(&report, Look::plain()), @"");
+        insta::assert_snapshot!(shrink_report(&report, Look::plain()), @r"
+        minilm  nothing was shrunk
+        left out gpu:0: no arena here
+        ");
         assert!(shrink_report(&report, Look::colored()).contains("\u{1b}["));
     }
 }

@@ -1,6 +1,6 @@
 //! Tables without lines: columns are told apart by space, as in most tools whose output is also cut up by others.
 
-use comfy_table::{CellAlignment, ContentArrangement};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement};
 
 use super::Look;
 
@@ -23,6 +23,10 @@ impl Table {
             if head.starts_with('>') {
                 column.set_cell_alignment(CellAlignment::Right);
             }
+        }
+        // Names are there to be copied: other columns are wrapped first.
+        if let Some(first) = inner.column_mut(0) {
+            first.set_constraint(ColumnConstraint::ContentWidth);
         }
         Self { inner }
     }

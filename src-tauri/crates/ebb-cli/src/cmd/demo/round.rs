@@ -64,7 +64,6 @@ impl Round {
         let mut took = Duration::ZERO;
         let (mut resident, mut vectors) = (Vec::new(), Vec::new());
         let (mut texts, mut dimensions) = (0, 0);
-        let mut now = after_load.clone();
         for (index, request) in workload.requests.iter().enumerate() {
             let begun = Instant::now();
             let found = model.embed(request.iter().map(String::as_str)).await?;
@@ -72,7 +71,7 @@ impl Round {
             texts += found.len() as u64;
             dimensions = found.dimensions();
             vectors.extend_from_slice(found.values());
-            now = model.runtime().stats().await?.now;
+            let now = model.runtime().stats().await?.now;
             resident.push(now.resident_bytes);
             screen.progress(&Progress {
                 round: &self,
@@ -85,6 +84,9 @@ impl Round {
                 resident: &resident,
             })?;
         }
+        // A shrink that a policy asked for after the last request may still be under way.
+        tokio::time::sleep(SETTLE).await;
+        let before_shrink = model.runtime().stats().await?.now;
         let shrink = model.runtime().shrink_arena(None).await?;
         tokio::time::sleep(SETTLE).await;
         let after_shrink = model.runtime().stats().await?.now;
@@ -95,7 +97,7 @@ impl Round {
             took_ms: took.as_millis() as u64,
             after_load,
             highest_resident_bytes: resident.iter().copied().max().unwrap_or(0),
-            before_shrink: now,
+            before_shrink,
             shrink,
             after_shrink,
             vectors,

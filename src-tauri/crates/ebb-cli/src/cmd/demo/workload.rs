@@ -6,6 +6,9 @@ const TEXT: &str = include_str!("../../../demo/jargon.txt");
 const MOST_TEXTS: u32 = 32;
 const WORDS: std::ops::RangeInclusive<u32> = 6..=300;
 
+/// Every so many requests one is large, as where a batch job runs beside a search box.
+const BULK_EVERY: u32 = 50;
+
 /// Requests of 1 to 32 texts of 6 to 300 words each, most of them small, as such work is.
 pub(super) struct Workload {
     pub(super) requests: Vec<Vec<String>>,
@@ -15,12 +18,27 @@ impl Workload {
     pub(super) fn new(requests: u32) -> Self {
         let words: Vec<&str> = TEXT.split_whitespace().collect();
         let mut dice = Dice(0x0EBB_0EBB_0EBB_0EBB);
-        Self { requests: (0..requests).map(|_| request(&words, &mut dice)).collect() }
+        let request = |index| {
+            if index % BULK_EVERY == BULK_EVERY / 2 {
+                bulk(&words, &mut dice)
+            } else {
+                request(&words, &mut dice)
+            }
+        };
+        Self { requests: (0..requests).map(request).collect() }
     }
 
     pub(super) fn texts(&self) -> usize {
         self.requests.iter().map(Vec::len).sum()
     }
+}
+
+fn bulk(words: &[&str], dice: &mut Dice) -> Vec<String> {
+    let text = |dice: &mut Dice| {
+        let length = WORDS.end() - dice.up_to(WORDS.end() / 3, 1);
+        text(words, length, dice)
+    };
+    (0..MOST_TEXTS).map(|_| text(dice)).collect()
 }
 
 fn request(words: &[&str], dice: &mut Dice) -> Vec<String> {
@@ -29,11 +47,17 @@ fn request(words: &[&str], dice: &mut Dice) -> Vec<String> {
     // Texts of one request are of one kind: titles, paragraphs, pages.
     let longest = dice.up_to(span, 2);
     let text = |dice: &mut Dice| {
-        let length = (WORDS.start() + dice.up_to(longest, 1)) as usize;
-        let from = dice.up_to((words.len() - length) as u32, 1) as usize;
-        words[from..from + length].join(" ")
+        let length = WORDS.start() + dice.up_to(longest, 1);
+        text(words, length, dice)
     };
     (0..count).map(|_| text(dice)).collect()
+}
+
+/// So many words in a row, from anywhere.
+fn text(words: &[&str], length: u32, dice: &mut Dice) -> String {
+    let length = length as usize;
+    let from = dice.up_to((words.len() - length) as u32, 1) as usize;
+    words[from..from + length].join(" ")
 }
 
 /// Numbers that look random and are always the same (splitmix64).
