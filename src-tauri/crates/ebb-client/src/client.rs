@@ -43,7 +43,7 @@ impl Client {
         let path = places.endpoint_file();
         let text = match std::fs::read(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Err(Error::NotRunning { endpoint_file: path });
             }
             Err(source) => return Err(Error::Endpoint { path, source }),
