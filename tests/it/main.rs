@@ -3,5 +3,6 @@
 mod embed;
 mod import;
 mod options;
+mod server;
 mod tensors;
 mod tidy;
