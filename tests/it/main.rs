@@ -1,5 +1,6 @@
 //! End-to-end tests.
 
+mod cli;
 mod embed;
 mod import;
 mod options;
