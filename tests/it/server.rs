@@ -1,4 +1,5 @@
 //! The host over HTTP: a real server, real workers, tiny models.
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use std::{fs, path::Path};
 

@@ -77,3 +77,48 @@ fn server_sent_event(event: &Event) -> sse::Event {
     let name = json["event"].as_str().unwrap_or_default();
     sse::Event::default().id(event.seq.to_string()).event(name).data(json.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use ebb_core::EventKind;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    async fn sent(events: &[(u64, &str)], kept: usize, model: Option<&str>) -> String {
+        let (tell, listen) = broadcast::channel(kept);
+        let (_closing, is_closing) = watch::channel(false);
+        let response = server_sent(listen, model.map(ToOwned::to_owned), is_closing);
+        for (seq, model) in events {
+            let kind = EventKind::LoadFailed { reason: "two\nlines".into() };
+            tell.send(Event { seq: *seq, time_ms: 0, model: (*model).to_owned(), kind }).unwrap();
+        }
+        drop(tell);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn events_carry_their_number_and_name_and_only_the_model_asked_for() {
+        let text = sent(&[(1, "a"), (2, "b")], 8, Some("b")).await;
+        assert!(text.contains("id: 2\n") && text.contains("event: load_failed\n"), "{text}");
+        assert!(text.contains("data: {") && text.contains(r"two\nlines"), "{text}");
+        assert!(!text.contains("id: 1\n"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_is_told_what_it_missed() {
+        let text = sent(&[(1, "a"), (2, "a"), (3, "a"), (4, "a")], 2, None).await;
+        assert!(text.starts_with("event: lagged\ndata: {\"missed\":2}\n\n"), "{text}");
+        assert!(text.contains("id: 3\n") && text.contains("id: 4\n"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_closing_server_ends_the_stream() {
+        let (_tell, listen) = broadcast::channel(1);
+        let (closing, is_closing) = watch::channel(false);
+        let response = server_sent(listen, None, is_closing);
+        closing.send_replace(true);
+        assert!(response.into_body().collect().await.unwrap().to_bytes().is_empty());
+    }
+}
