@@ -46,7 +46,8 @@ async fn embed(model: &Model, mut texts: Texts, mut sink: Sink, out: &mut Out) -
     let mut all = EmbedFigures::default();
     let bar = bar(out);
     loop {
-        let portion = texts.portion()?;
+        let portion;
+        (texts, portion) = read(texts).await?;
         if portion.is_empty() {
             break;
         }
@@ -73,6 +74,12 @@ async fn embed(model: &Model, mut texts: Texts, mut sink: Sink, out: &mut Out) -
         note(&render::embed_summary(&all, begun.elapsed()));
     }
     Ok(())
+}
+
+/// Stdin may keep one waiting for long: not on the thread that listens for Ctrl-C.
+async fn read(mut texts: Texts) -> Result<(Texts, Vec<String>)> {
+    let reading = tokio::task::spawn_blocking(move || texts.portion().map(|portion| (texts, portion)));
+    reading.await.map_err(std::io::Error::from)?
 }
 
 /// Adds the figures of a portion to those of the portions before it.

@@ -22,7 +22,7 @@ pub(super) struct Texts {
 
 enum Source {
     Typed(Option<Vec<String>>),
-    Lines(Box<dyn BufRead>),
+    Lines(Box<dyn BufRead + Send>),
 }
 
 impl Texts {
@@ -33,13 +33,13 @@ impl Texts {
     /// `-` is stdin.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self::of_lines(Box::new(io::stdin().lock()), "stdin"));
+            return Ok(Self::of_lines(Box::new(BufReader::new(io::stdin())), "stdin"));
         }
         let file = File::open(path).map_err(|error| storage("open", path, &error))?;
         Ok(Self::of_lines(Box::new(BufReader::new(file)), &path.display().to_string()))
     }
 
-    fn of_lines(lines: Box<dyn BufRead>, name: &str) -> Self {
+    fn of_lines(lines: Box<dyn BufRead + Send>, name: &str) -> Self {
         Self { from: Source::Lines(lines), name: name.to_owned(), line: 0 }
     }
 
