@@ -1,6 +1,6 @@
 //! The life of a host that the CLI starts and ends.
 
-use std::{net::TcpListener, process::Stdio, thread};
+use std::{net::TcpListener, process::Stdio, thread, time::Duration};
 
 use ebb_tests::home::Home;
 use serde_json::Value;
@@ -49,6 +49,10 @@ fn of_two_that_start_a_host_at_once_both_find_the_one() {
         starts.into_iter().map(|start| start.join().unwrap()).collect()
     });
     assert!(pids.iter().all(|pid| *pid == pids[0]), "{pids:?}");
+    // Those that lost must not take the place of the one once it is gone.
+    home.ok(["server", "stop"]);
+    thread::sleep(Duration::from_millis(1500));
+    assert_eq!(home.ebb(["server", "status"]).status.code(), Some(3));
 }
 
 #[test]

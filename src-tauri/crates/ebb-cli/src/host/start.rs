@@ -40,6 +40,10 @@ pub(crate) async fn start(places: &Places, how: Start) -> Result<Client> {
         if let Some(client) = running(places)?
             && client.status().await.is_ok()
         {
+            if client.endpoint().pid != child.id() {
+                // Another was first. Ours is still waiting, and would become the host of whoever stops that one.
+                let _ = child.kill();
+            }
             return Ok(client);
         }
         if ended.is_none() && child.try_wait().is_ok_and(|status| status.is_some()) {
