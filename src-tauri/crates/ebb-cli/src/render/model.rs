@@ -119,11 +119,14 @@ fn option_lines(lines: &[OptionLine], look: Look) -> String {
     let mut table = Table::new(look, &["option", "requested", "forwarded", "effective", "note"]);
     for line in lines {
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
+        let as_typed = format!("{}={}", line.key, line.requested);
+        let forwarded =
+            if line.forwarded.as_ref() == Some(&as_typed) { "as typed".into() } else { or(&line.forwarded) };
         let requested = if line.requested.is_empty() { "(default)" } else { &line.requested };
         table.row([
-            format!("{}.{}", line.scope, line.key),
+            format!("{} {}", line.scope, line.key),
             requested.to_owned(),
-            or(&line.forwarded),
+            forwarded,
             or(&line.effective),
             line.note.clone().unwrap_or_default(),
         ]);
@@ -153,7 +156,7 @@ pub(super) fn settings(options: &LoadOptions) -> Vec<(String, String)> {
         }
     }
     let typed = Requested::all(options).into_iter();
-    all.extend(typed.map(|option| (format!("{}.{}", option.scope, option.key), option.value)));
+    all.extend(typed.map(|option| (format!("{} {}", option.scope, option.key), option.value)));
     all
 }
 
@@ -249,9 +252,9 @@ mod tests {
         insta::assert_snapshot!(load_report(&report, Look::plain()), @r"
         minilm  loaded in 180 ms, on cpu
 
-        option         requested  forwarded      effective  note
-        arena.max_mem  400MB      max_mem=400MB  400000000
-        arena.max_men  1          max_men=1      -          no known effect; did you mean max_mem?
+        option         requested  forwarded  effective  note
+        arena max_mem  400MB      as typed   400000000
+        arena max_men  1          as typed   -          no known effect; did you mean max_mem?
 
         resident 706.0 MiB, private 690.0 MiB, arenas 599.0 MiB of which 512.0 MiB free
         warning: more than is free
@@ -273,9 +276,9 @@ mod tests {
         input   input_ids  int64       [-1, -1]
         output  odd        not passed  []
 
-        option         requested  forwarded      effective  note
-        arena.max_mem  400MB      max_mem=400MB  400000000
-        arena.max_men  1          max_men=1      -          no known effect; did you mean max_mem?
+        option         requested  forwarded  effective  note
+        arena max_mem  400MB      as typed   400000000
+        arena max_men  1          as typed   -          no known effect; did you mean max_mem?
         ");
         insta::assert_snapshot!(model_list(&ModelList { models: vec![entry()] }, Look::plain()), @r"
         model   kind        state    weights  path

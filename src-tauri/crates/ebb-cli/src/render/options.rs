@@ -109,7 +109,7 @@ pub(crate) fn profile(profile: &Profile, look: Look) -> String {
     let mut text = format!("{}  {}\n\n", look.bold(&profile.name), profile.description);
     let mut table = Table::new(look, &["option", "value", "why"]);
     for (name, value) in settings(&profile.options) {
-        let key = name.split_once('.').map_or(name.as_str(), |(_, key)| key);
+        let key = name.split_once(' ').map_or(name.as_str(), |(_, key)| key);
         let reason = profile.reasons.get(&name).or_else(|| profile.reasons.get(key));
         table.row([name.clone(), value, reason.cloned().unwrap_or_default()]);
     }
@@ -183,7 +183,7 @@ mod tests {
 
         option                       value             why
         shrink_every                 10                often enough
-        arena.arena_extend_strategy  kSameAsRequested
+        arena arena_extend_strategy  kSameAsRequested
         ");
     }
 }

@@ -1,6 +1,6 @@
 //! What the demo shows: a table that moves in a terminal, plain lines elsewhere, and figures at the end.
 
-use std::{fmt::Write as _, io::Write as _};
+use std::{fmt::Write as _, io::Write as _, ops::Range};
 
 use ebb_core::{Sample, format_bytes, operations::ModelEntry};
 use serde::Serialize;
@@ -21,6 +21,8 @@ const LINES_A_ROUND: usize = 10;
 pub(super) struct Screen<'a> {
     out: &'a mut Out,
     live: Option<Live>,
+    /// Of the rounds that are over: all are drawn to one scale.
+    highest_resident_bytes: u64,
 }
 
 /// The demo as JSON.
@@ -54,12 +56,12 @@ impl<'a> Screen<'a> {
             out.flush()?;
         }
         let live = (out.terminal && !out.json).then(Live::new);
-        Ok(Self { out, live })
+        Ok(Self { out, live, highest_resident_bytes: 0 })
     }
 
     pub(super) fn progress(&mut self, progress: &Progress<'_>) -> Result {
         if let Some(live) = &mut self.live {
-            return Ok(live.draw(&moving(progress, self.out.look))?);
+            return Ok(live.draw(&moving(progress, self.highest_resident_bytes, self.out.look))?);
         }
         let step = progress.of.div_ceil(LINES_A_ROUND);
         if !self.out.json && (progress.requests.is_multiple_of(step) || progress.requests == progress.of) {
@@ -72,6 +74,7 @@ impl<'a> Screen<'a> {
 
     /// The end of a round.
     pub(super) fn shrunk(&mut self, measured: &Measured) -> Result {
+        self.highest_resident_bytes = self.highest_resident_bytes.max(measured.highest_resident_bytes);
         if let Some(live) = &mut self.live {
             live.keep();
         }
@@ -92,7 +95,7 @@ impl<'a> Screen<'a> {
     }
 }
 
-fn moving(progress: &Progress<'_>, look: Look) -> String {
+fn moving(progress: &Progress<'_>, highest_before: u64, look: Look) -> String {
     let Progress { round, requests, of, texts, took, after_load, now, resident } = progress;
     let mut text = format!("{}  {}\n\n", look.bold(round.name), look.dim(round.about));
     let width = usize::from(look.width).clamp(40, 80) - 10;
@@ -110,7 +113,7 @@ fn moving(progress: &Progress<'_>, look: Look) -> String {
     let _ = writeln!(
         text,
         "\nresident  {}",
-        look.warn(sparkline(resident, *of, after_load.resident_bytes, width))
+        look.warn(sparkline(resident, *of, after_load.resident_bytes..highest_before, width))
     );
     text
 }
@@ -173,11 +176,12 @@ fn bar(done: usize, of: usize, width: usize) -> String {
     format!("{}{}", "█".repeat(full), "░".repeat(width - full))
 }
 
-/// Heights from `floor` up to the highest of the values so far, of `of` in all; where a column stands for several, the
-/// highest of them.
-fn sparkline(values: &[u64], of: usize, floor: u64, width: usize) -> String {
+/// Heights over `scale`, which the highest of the values so far extends, of `of` in all; where a column stands for
+/// several, the highest of them.
+fn sparkline(values: &[u64], of: usize, scale: Range<u64>, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let most = values.iter().copied().max().unwrap_or(0).saturating_sub(floor).max(1);
+    let floor = scale.start;
+    let most = values.iter().copied().fold(scale.end, u64::max).saturating_sub(floor).max(1);
     let columns = of.min(width).max(1);
     let column = |index: usize| {
         let from = index * of / columns;
@@ -257,7 +261,7 @@ mod tests {
             now: &sample(600),
             resident: &[183 << 20, 200 << 20, 500 << 20, 600 << 20],
         };
-        insta::assert_snapshot!(moving(&progress, Look::plain()), @r"
+        insta::assert_snapshot!(moving(&progress, 0, Look::plain()), @r"
         ONNX Runtime's defaults  the arena doubles as it grows and keeps what it took
 
         ███████████████░░░░░░░░░░░░░░░  75 of 150 requests, 100 texts/s
@@ -288,11 +292,12 @@ mod tests {
 
     #[test]
     fn a_sparkline_keeps_its_peaks() {
-        assert_eq!(sparkline(&[0, 7, 14], 3, 0, 10), "▁▄█");
+        assert_eq!(sparkline(&[0, 7, 14], 3, 0..0, 10), "▁▄█");
         let mut many = vec![0; 1000];
         many[500] = 9;
-        assert_eq!(sparkline(&many, 1000, 0, 10), "▁▁▁▁▁█▁▁▁▁");
-        assert_eq!(sparkline(&many[..550], 1000, 0, 10), "▁▁▁▁▁█");
-        assert_eq!(sparkline(&[], 5, 0, 10), "");
+        assert_eq!(sparkline(&many, 1000, 0..0, 10), "▁▁▁▁▁█▁▁▁▁");
+        assert_eq!(sparkline(&many[..550], 1000, 0..0, 10), "▁▁▁▁▁█");
+        assert_eq!(sparkline(&[], 5, 0..0, 10), "");
+        assert_eq!(sparkline(&[3, 7], 2, 0..14, 10), "▂▄", "to the scale of another round");
     }
 }
