@@ -306,7 +306,7 @@ mod tests {
         last loaded with
         option         value
         threads        2
-        arena.max_mem  1
+        arena max_mem  1
         ");
     }
 
