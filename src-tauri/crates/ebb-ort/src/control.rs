@@ -23,18 +23,18 @@ pub(crate) struct OrtControl {
 }
 
 impl OrtControl {
-    /// Controls for these sessions. `file_bytes` is the size of the weights on disk, for where no arena tells it.
+    /// Controls for these sessions. `file_bytes` is the size of the weights on disk: an arena holds only those that were
+    /// packed or copied for the run, the others lie as they were read.
     pub(crate) fn new(alias: &str, provider: &Chosen, file_bytes: u64, held: Vec<Arc<Held>>) -> Self {
         let mut targets: Vec<Target> =
             held.iter().flat_map(|held| &held.arenas).map(crate::arena::Arena::target).collect();
         targets.sort();
         targets.dedup();
-        let reserved =
-            held.iter().filter_map(|held| held.cpu_stats()).map(|stats| stats.reserved_bytes).sum();
+        let in_use = held.iter().filter_map(|held| held.cpu_stats()).map(|stats| stats.in_use_bytes).sum();
         Self {
             alias: alias.to_owned(),
             provider: provider.clone(),
-            weights_bytes: if reserved > 0 { reserved } else { file_bytes },
+            weights_bytes: file_bytes.max(in_use),
             targets,
             held: RwLock::new(held),
         }
