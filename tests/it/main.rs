@@ -1,9 +1,15 @@
 //! End-to-end tests.
 
+#[cfg(target_os = "linux")]
+mod cases;
 mod cli;
 mod embed;
 mod import;
 mod options;
 mod server;
+#[cfg(target_os = "linux")]
+mod supervised;
 mod tensors;
 mod tidy;
+#[cfg(target_os = "linux")]
+mod worker;
