@@ -20,7 +20,7 @@ pub trait Launch: fmt::Debug + Send + Sync {
 pub struct Link {
     /// What it says.
     pub reader: Box<dyn AsyncRead + Send + Unpin>,
-    /// What it is told.
+    /// What it is told; unbuffered.
     pub writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// Its process, where it is one.
     pub process: Option<Process>,

@@ -34,6 +34,7 @@ mod exit;
 mod launch;
 mod logs;
 mod model;
+mod outbox;
 mod recorder;
 mod running;
 mod supervisor;

@@ -21,6 +21,7 @@ use tokio::{
 
 use crate::{
     Error, Launch, Link, Process,
+    outbox::Outbox,
     running::{RunItem, Running, WINDOW},
 };
 
@@ -94,19 +95,17 @@ impl Worker {
         };
         let pid = process.as_ref().and_then(Process::id);
         tracing::debug!(model = spec.alias, pid, "the worker serves");
-        let (sender, to_write) = mpsc::unbounded_channel();
         let (report, reports) = mpsc::unbounded_channel();
         let (tell_gone, gone) = watch::channel(None);
         let routes =
             Arc::new(Routes { model: spec.alias.clone(), table: Mutex::default(), emptied: Notify::new() });
         let kill = Arc::new(Notify::new());
-        tokio::spawn(write_all(writer, to_write));
         let listening = Listening { routes: Arc::clone(&routes), report, kill: Arc::clone(&kill), grace };
         tokio::spawn(async move {
             let gone = listening.listen(reader, process).await;
             tell_gone.send_replace(Some(gone));
         });
-        let sender = Sender(sender);
+        let sender = Sender(Outbox::new(writer));
         let worker = Self { sender, routes, last_id: AtomicU64::new(0), gone, kill, grace };
         Ok(Started { worker, info, sample, reports })
     }
@@ -118,11 +117,11 @@ impl Worker {
     pub(crate) fn run(&self, job: Job, data: Bytes, place: OwnedSemaphorePermit) -> Result<Running, Failure> {
         let id = self.next_id();
         let message = ToWorker::Run { id, job: Box::new(job), credit: WINDOW };
-        let out = Out::new(&Frame { message, tail: data })?;
+        let encoded = Encoded::new(&Frame { message, tail: data })?;
         let (items, receiver) = mpsc::unbounded_channel();
         self.routes.table().alive()?.runs.insert(id, Route { items, _place: place });
         tracing::debug!(model = self.routes.model, request = id, "run");
-        self.sender.send(out);
+        self.sender.send(encoded);
         Ok(Running { id, items: receiver, sender: self.sender.clone(), taken: 0, over: false })
     }
 
@@ -143,10 +142,10 @@ impl Worker {
     /// The worker's own; where it is gone.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
         let id = self.next_id();
-        let out = Out::new(&Frame::new(ToWorker::Ask { id, ask }))?;
+        let encoded = Encoded::new(&Frame::new(ToWorker::Ask { id, ask }))?;
         let (answer, answered) = oneshot::channel();
         self.routes.table().alive()?.asks.insert(id, answer);
-        self.sender.send(out);
+        self.sender.send(encoded);
         // The listener answers all that is open before it ends.
         answered.await.unwrap_or_else(|_| Err(Error::NotLoaded(self.routes.model.clone()).into()))
     }
@@ -154,7 +153,7 @@ impl Worker {
     /// Hangs up, so that the worker ends; kills it if it takes too long. Says how it ended. What is open fails with `why`.
     pub(crate) async fn close(&self, why: Failure) -> Gone {
         self.routes.table().closed = Some(why);
-        self.sender.send(Out::Close);
+        self.sender.0.close();
         let mut gone = self.gone.clone();
         if tokio::time::timeout(self.grace, gone.wait_for(Option::is_some)).await.is_err() {
             self.kill.notify_one();
@@ -168,29 +167,29 @@ impl Worker {
     }
 }
 
-/// The way to a worker; a task of its own writes, so that no caller who leaves can break a frame.
-#[derive(Debug, Clone)]
-pub(crate) struct Sender(mpsc::UnboundedSender<Out>);
-
-#[derive(Debug)]
-enum Out {
-    /// Prefix and header of a frame, and its tail where that is large.
-    Frame(Vec<u8>, Option<Bytes>),
-    /// Hang up.
-    Close,
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.sender.0.close();
+    }
 }
 
-impl Out {
+/// Tells a worker things.
+#[derive(Debug, Clone)]
+pub(crate) struct Sender(Arc<Outbox>);
+
+/// A frame as it is sent: prefix and header, then its tail where that is large.
+struct Encoded(Bytes, Option<Bytes>);
+
+impl Encoded {
     fn new(frame: &Frame<ToWorker>) -> Result<Self, Failure> {
         let (bytes, tail) = encode(frame).map_err(|source| Error::Request { source })?;
-        Ok(Self::Frame(bytes, tail.cloned()))
+        Ok(Self(bytes.into(), tail.cloned()))
     }
 }
 
 impl Sender {
-    fn send(&self, out: Out) {
-        // A writer that is gone means a worker that is gone, which the listener tells.
-        let _sent = self.0.send(out);
+    fn send(&self, Encoded(bytes, tail): Encoded) {
+        self.0.send([bytes].into_iter().chain(tail));
     }
 
     pub(crate) fn credit(&self, id: u64, chunks: u32) {
@@ -202,32 +201,11 @@ impl Sender {
     }
 
     fn tell(&self, message: ToWorker) {
-        match Out::new(&Frame::new(message)) {
-            Ok(out) => self.send(out),
+        match Encoded::new(&Frame::new(message)) {
+            Ok(encoded) => self.send(encoded),
             Err(failure) => tracing::error!(%failure, "a message to the worker is lost"),
         }
     }
-}
-
-async fn write_all(mut writer: impl AsyncWrite + Unpin, mut to_write: mpsc::UnboundedReceiver<Out>) {
-    while let Some(Out::Frame(bytes, tail)) = to_write.recv().await {
-        if let Err(error) = write(&mut writer, &bytes, tail.as_ref()).await {
-            tracing::debug!(%error, "the worker does not listen any more");
-            return;
-        }
-    }
-}
-
-async fn write(
-    writer: &mut (impl AsyncWrite + Unpin),
-    bytes: &[u8],
-    tail: Option<&Bytes>,
-) -> std::io::Result<()> {
-    writer.write_all(bytes).await?;
-    if let Some(tail) = tail {
-        writer.write_all(tail).await?;
-    }
-    writer.flush().await
 }
 
 /// Greets, and has the model loaded. The inner error is what the worker says of the model.
@@ -242,8 +220,10 @@ async fn load(
     reader.read_exact(&mut theirs).await?;
     check_hello(theirs)?;
     let frame = Frame::new(ToWorker::Load(Box::new(spec.clone())));
-    let (bytes, tail) = encode(&frame)?;
-    write(writer, &bytes, tail).await?;
+    // It has no tail.
+    let (bytes, _) = encode(&frame)?;
+    writer.write_all(&bytes).await?;
+    writer.flush().await?;
     loop {
         let frame: Option<Frame<FromWorker>> = read_frame_async(reader).await?;
         match frame.map(|frame| frame.message) {
