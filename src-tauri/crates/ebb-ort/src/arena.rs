@@ -8,4 +8,6 @@ mod registration;
 mod stats;
 
 pub(crate) use registration::Registration;
+#[cfg(test)]
+pub(crate) use registration::turn;
 pub(crate) use stats::{Arena, ArenaStats};

@@ -27,11 +27,15 @@ pub(crate) struct Runtime {
     pub(crate) plug_ins: Mutex<BTreeMap<PathBuf, Result<(), String>>>,
 }
 
-/// Loads ONNX Runtime, or gives what is loaded already.
+/// Loads ONNX Runtime, preferably a library that has `provider`, or gives what is loaded already.
 ///
 /// # Errors
 /// [`Error::Library`], [`Error::OtherLibrary`].
-pub(crate) fn runtime(named: Option<&Path>, folders: &[PathBuf]) -> Result<Arc<Runtime>, Error> {
+pub(crate) fn runtime(
+    named: Option<&Path>,
+    folders: &[PathBuf],
+    provider: &str,
+) -> Result<Arc<Runtime>, Error> {
     let mut place = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(runtime) = &*place {
         return match named {
@@ -44,7 +48,7 @@ pub(crate) fn runtime(named: Option<&Path>, folders: &[PathBuf]) -> Result<Arc<R
     if std::env::var_os("ORT_DISABLE_TELEMETRY").is_none_or(|value| value != "1") {
         tracing::warn!("ORT_DISABLE_TELEMETRY is not set to 1: ONNX Runtime will write telemetry files");
     }
-    let library = library::find(named, folders)?;
+    let library = library::find(named, folders, provider)?;
     let runtime =
         Arc::new(Runtime { environment: environment(&library)?, library, plug_ins: Mutex::default() });
     tracing::info!(path = %runtime.library.path.display(), version = runtime.library.version, "ONNX Runtime is loaded");

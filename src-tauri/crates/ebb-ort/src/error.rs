@@ -132,6 +132,18 @@ fn list(tried: &[Attempt]) -> String {
     if lines.is_empty() { "nothing, no place to look was given".to_owned() } else { lines.join("; ") }
 }
 
+/// What ONNX Runtime says, without the place in its sources and its own code, which it puts before.
+pub(crate) fn plain(message: &str) -> &str {
+    let said = message.rsplit_once("[ONNXRuntimeError] : ").map_or(message, |(_, said)| said);
+    let mut parts = said.splitn(3, " : ");
+    let (code, name, rest) = (parts.next(), parts.next(), parts.next());
+    let coded = code.is_some_and(|code| !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit()));
+    match (coded, name, rest) {
+        (true, Some(_), Some(rest)) => rest.trim(),
+        _ => said.trim(),
+    }
+}
+
 /// How a user gets a library.
 const GET_LIBRARY: &str = "get one with `pip download --no-deps onnxruntime`, unpack the wheel (it is a zip file) and put its \
      onnxruntime/capi folder into Ebb's runtimes folder, or name the library with ORT_DYLIB_PATH; `ebb doctor` shows \
@@ -158,7 +170,7 @@ impl Error {
 
     /// A folder or file that is no model.
     pub(crate) fn invalid_model(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Model { path: path.to_owned(), reason: reason.into(), hint: None }
+        Self::Model { path: path.to_owned(), reason: plain(&reason.into()).to_owned(), hint: None }
     }
 
     /// A tokenizer that cannot be used.
@@ -227,5 +239,28 @@ impl From<Error> for Failure {
             Error::Option { key, .. } => failure.hint("`ebb options` lists what is known").param(key),
             Error::Unsupported(_) | Error::Storage(_) | Error::Runtime { .. } => failure,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_in_foreign_sources_is_left_out() {
+        let message = "/src/provider_bridge_ort.cc:2043 Provider& Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load \
+                       libx.so: no such file\n";
+        assert_eq!(plain(message), "Failed to load libx.so: no such file");
+        assert_eq!(plain("Load model from a : b : c failed"), "Load model from a : b : c failed");
+        assert_eq!(plain("7 : INVALID_PROTOBUF : Protobuf parsing failed."), "Protobuf parsing failed.");
+    }
+
+    #[test]
+    fn every_figure_of_a_cap_reaches_the_caller() {
+        let failure =
+            Failure::from(Error::ArenaLimit { limit_bytes: 3, requested_bytes: 2, available_bytes: 1 });
+        assert_eq!(failure.code, Code::ArenaLimit);
+        let details = [("available_bytes", 1), ("limit_bytes", 3), ("requested_bytes", 2)];
+        assert!(failure.details.iter().map(|(name, value)| (name.as_str(), *value)).eq(details));
     }
 }

@@ -12,7 +12,7 @@ use crate::{Error, sys};
 const LEAST: Version = Version([1, 28, 0]);
 
 /// How deep below a folder a library may lie: a wheel unpacks to `onnxruntime/capi`, below a folder named after the version.
-const DEPTH: usize = 4;
+pub(crate) const DEPTH: usize = 4;
 
 /// A library that was tried and did not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,24 +37,25 @@ pub(crate) struct Library {
 }
 
 /// Finds a library. One that is named, by `named` or by `ORT_DYLIB_PATH`, is the only one tried: a user who names a
-/// library means that one.
+/// library means that one. Among several in a folder, one with the provider's own library beside it comes first, then the
+/// newest.
 ///
 /// # Errors
 /// [`Error::Library`] with everything that was tried.
-pub(crate) fn find(named: Option<&Path>, folders: &[PathBuf]) -> Result<Library, Error> {
+pub(crate) fn find(named: Option<&Path>, folders: &[PathBuf], provider: &str) -> Result<Library, Error> {
     let variable = env::var_os("ORT_DYLIB_PATH").filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = named.map(Path::to_owned).or(variable) {
-        return first_usable(&[path]);
+        return first_usable(&[path], provider);
     }
     let executable = env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let places: Vec<PathBuf> = folders.iter().cloned().chain(executable).collect();
-    first_usable(&places)
+    first_usable(&places, provider)
 }
 
-fn first_usable(places: &[PathBuf]) -> Result<Library, Error> {
+fn first_usable(places: &[PathBuf], provider: &str) -> Result<Library, Error> {
     let mut tried = Vec::new();
     for place in places {
-        for path in candidates(place, &mut tried) {
+        for path in candidates(place, provider, &mut tried) {
             match check(&path) {
                 Ok(version) => return Ok(Library { path, version }),
                 Err(reason) => tried.push(Attempt { path, reason }),
@@ -64,8 +65,8 @@ fn first_usable(places: &[PathBuf]) -> Result<Library, Error> {
     Err(Error::Library { tried })
 }
 
-/// The libraries at a place, newest first: the file itself, or what lies in the folder.
-fn candidates(place: &Path, tried: &mut Vec<Attempt>) -> Vec<PathBuf> {
+/// The libraries at a place, best first: the file itself, or what lies in the folder.
+fn candidates(place: &Path, provider: &str, tried: &mut Vec<Attempt>) -> Vec<PathBuf> {
     if !place.is_dir() {
         if place.is_file() {
             return vec![place.canonicalize().unwrap_or_else(|_| place.to_owned())];
@@ -83,7 +84,8 @@ fn candidates(place: &Path, tried: &mut Vec<Attempt>) -> Vec<PathBuf> {
     }
     // A stable sort: where versions are the same, the order of names decides.
     found.sort();
-    found.sort_by_key(|path| std::cmp::Reverse(version_in(path)));
+    let beside = library_name(&format!("onnxruntime_providers_{provider}"));
+    found.sort_by_key(|path| std::cmp::Reverse((path.with_file_name(&beside).is_file(), version_in(path))));
     found
 }
 
@@ -190,9 +192,13 @@ mod tests {
             fs_err::create_dir_all(&folder).unwrap();
             fs_err::write(folder.join(library_name("onnxruntime")), "not a library").unwrap();
         }
-        let order = reasons(first_usable(&[home.path().to_owned()]).unwrap_err());
+        let order = reasons(first_usable(&[home.path().to_owned()], "cpu").unwrap_err());
         let minors: Vec<_> = order.iter().map(|attempt| version_in(&attempt.path).unwrap().0[1]).collect();
         assert_eq!(minors, [31, 30, 9]);
+        let gpu = home.path().join("onnxruntime-1.30.0").join(library_name("onnxruntime_providers_cuda"));
+        fs_err::write(gpu, "").unwrap();
+        let first = reasons(first_usable(&[home.path().to_owned()], "cuda").unwrap_err()).remove(0);
+        assert_eq!(version_in(&first.path).unwrap().0[1], 30, "the one that has the provider");
     }
 
     #[test]
@@ -203,7 +209,7 @@ mod tests {
         let none = home.path().join("nowhere");
         let bare = home.path().join("bare");
         fs_err::create_dir(&bare).unwrap();
-        let tried = reasons(first_usable(&[none.clone(), bare.clone(), empty.clone()]).unwrap_err());
+        let tried = reasons(first_usable(&[none.clone(), bare.clone(), empty.clone()], "cpu").unwrap_err());
         let told: Vec<_> =
             tried.iter().map(|attempt| (attempt.path.clone(), attempt.reason.as_str())).collect();
         let lacking = format!("holds no {}", library_name("onnxruntime"));

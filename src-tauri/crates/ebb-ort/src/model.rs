@@ -16,7 +16,7 @@ use crate::{
     folder,
     provider::{self, Chosen},
     session::{Loaded, Opening},
-    sys,
+    settings, sys,
     tensors::{TensorRun, Tensors},
 };
 
@@ -80,7 +80,8 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
         )));
     }
     progress("loading ONNX Runtime");
-    let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders)?;
+    let wanted = provider::first_wanted(spec.options.provider.as_deref());
+    let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders, &wanted)?;
     progress("loading the model");
     let (loaded, provider, lines) = load(&runtime, spec, &found.file)?;
     progress("preparing to serve");
@@ -99,6 +100,7 @@ fn load(runtime: &Runtime, spec: &LoadSpec, file: &Path) -> Result<(Loaded, Chos
     for (index, provider) in candidates.into_iter().enumerate() {
         let mut plan = options::plan(&requested, &provider.name)?;
         let mut lines = std::mem::take(&mut plan.lines);
+        lines.extend(settings::default_line(&plan));
         let opening = Opening { runtime, file, plan: &plan, provider: &provider, threads: options.threads };
         match Loaded::open(&opening, &mut lines) {
             Ok(loaded) => return Ok((loaded, provider, lines)),

@@ -15,10 +15,13 @@ const PLUG_INS: [&str; 2] = ["webgpu", "openvino"];
 /// # Errors
 /// [`Error::Library`].
 pub fn probe(named: Option<&Path>, folders: &[PathBuf]) -> Result<Probe, Error> {
-    let runtime = environment::runtime(named, folders)?;
+    let runtime = environment::runtime(named, folders, provider::first_wanted(None).as_str())?;
     let refused = PLUG_INS
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), provider::register_plug_ins(&runtime, name, folders)?)))
+        .filter_map(|name| {
+            let reason = provider::register_plug_in(&runtime, name, folders)?.refused?;
+            Some(((*name).to_owned(), reason))
+        })
         .collect();
     let devices: Vec<ProbedDevice> = runtime
         .environment

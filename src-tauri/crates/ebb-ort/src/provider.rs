@@ -18,7 +18,8 @@ use ort::{
 use crate::{
     Error,
     environment::Runtime,
-    library::{collect, library_name},
+    error::plain,
+    library::{DEPTH, collect, library_name},
     sys,
 };
 
@@ -42,6 +43,15 @@ enum Kind {
     BuiltIn,
     /// From a library of its own, registered with the environment; the name that its devices carry.
     PlugIn(String),
+}
+
+/// The provider that a library should have, if there is a choice of libraries: the one that was named, or the first that
+/// `auto` tries.
+pub(crate) fn first_wanted(wanted: Option<&str>) -> String {
+    match wanted.map(provider_name) {
+        Some(name) if name != "auto" && !name.is_empty() => name,
+        _ => AUTO[0].to_owned(),
+    }
 }
 
 /// The providers to try, in order: the one that was named, or what `auto` means here.
@@ -73,21 +83,25 @@ fn find(runtime: &Runtime, name: &str, device: u32, folders: &[PathBuf]) -> Resu
     if compiled_in().iter().any(|there| there == name) {
         return Ok(chosen(Kind::BuiltIn));
     }
-    let refused = register_plug_ins(runtime, name, folders);
-    let names = ep_names(runtime);
-    if let Some(ep_name) = names.iter().find(|ep_name| provider_name(ep_name) == name) {
-        return match devices(runtime, ep_name).len() {
-            count if (device as usize) < count => Ok(chosen(Kind::PlugIn(ep_name.clone()))),
+    let plug_in = register_plug_in(runtime, name, folders);
+    if let Some(ep_name) = ep_names(runtime).into_iter().find(|ep_name| provider_name(ep_name) == name) {
+        return match devices(runtime, &ep_name).len() {
+            count if (device as usize) < count => Ok(chosen(Kind::PlugIn(ep_name))),
             count => Err(unavailable(name, format!("there is no device {device}, it has {count}"))),
         };
     }
-    let path = runtime.library.path.display();
     Err(unavailable(
         name,
-        match refused {
-            Some(reason) => reason,
+        match plug_in {
+            Some(PlugIn { refused: Some(reason), path }) => {
+                format!("{} does not load: {reason}", path.display())
+            }
+            Some(PlugIn { refused: None, path }) => {
+                format!("{} finds no device that it can use", path.display())
+            }
             None => format!(
-                "{path} is built with {} only, and no {} lies beside it or in the runtimes folder",
+                "{} is built with {} only, and no {} lies beside it or in the runtimes folder",
+                runtime.library.path.display(),
                 compiled_in().join(", "),
                 library_name(&format!("onnxruntime_providers_{name}"))
             ),
@@ -118,34 +132,47 @@ fn devices<'r>(runtime: &'r Runtime, ep_name: &str) -> Vec<Device<'r>> {
     runtime.environment.devices().filter(|device| device.ep().is_ok_and(|name| name == ep_name)).collect()
 }
 
-/// Registers the libraries of a plug-in provider that lie beside ONNX Runtime's or in the folders, each once for the
-/// process. Gives the reason of the last one that failed.
-pub(crate) fn register_plug_ins(runtime: &Runtime, name: &str, folders: &[PathBuf]) -> Option<String> {
+/// The library of a plug-in provider, and why it did not load, where it did not.
+#[derive(Debug, Clone)]
+pub(crate) struct PlugIn {
+    pub(crate) path: PathBuf,
+    pub(crate) refused: Option<String>,
+}
+
+/// Registers the library of a plug-in provider that lies beside ONNX Runtime's or in the folders, once for the process.
+/// `None` where there is none.
+pub(crate) fn register_plug_in(runtime: &Runtime, name: &str, folders: &[PathBuf]) -> Option<PlugIn> {
     let wanted = library_name(&format!("onnxruntime_providers_{name}"));
     let beside = runtime.library.path.parent().map(Path::to_owned);
     let mut found = Vec::new();
     for folder in beside.iter().chain(folders) {
-        collect(folder, 4, &mut found, |file| file.contains("onnxruntime_providers_"));
+        collect(folder, DEPTH, &mut found, |file| file.contains("onnxruntime_providers_"));
     }
     found.retain(|path| path.file_name().is_some_and(|file| file == wanted.as_str()));
     let mut registered = runtime.plug_ins.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut refused = None;
+    let mut last = None;
     for path in found {
         let path = path.canonicalize().unwrap_or(path);
         let outcome = registered.entry(path.clone()).or_insert_with(|| {
             let result = runtime.environment.register_ep_library(format!("ebb.{name}"), &path);
-            result.map_err(|error| format!("{} does not load: {}", path.display(), error.message()))
+            result.map_err(|error| plain(error.message()).to_owned())
         });
-        match outcome {
-            Ok(()) => return None,
-            Err(reason) => refused = Some(reason.clone()),
+        let refused = outcome.clone().err();
+        let loads = refused.is_none();
+        last = Some(PlugIn { path, refused });
+        if loads {
+            break;
         }
     }
-    refused
+    last
 }
 
 fn unavailable(name: &str, reason: impl Into<String>) -> Error {
-    Error::Provider { name: name.to_owned(), reason: reason.into(), hint: how_to_get(name).to_owned() }
+    Error::Provider {
+        name: name.to_owned(),
+        reason: plain(&reason.into()).to_owned(),
+        hint: how_to_get(name).to_owned(),
+    }
 }
 
 fn how_to_get(name: &str) -> &'static str {

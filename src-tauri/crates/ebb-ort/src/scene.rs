@@ -24,7 +24,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 /// The real library, loaded once.
 pub(crate) fn runtime() -> Arc<Runtime> {
     sys::fix_heap_thresholds();
-    environment::runtime(Some(&ebb_tests::home::runtime_library()), &[]).unwrap()
+    environment::runtime(Some(&ebb_tests::home::runtime_library()), &[], "cpu").unwrap()
 }
 
 pub(crate) fn cpu() -> Chosen {

@@ -19,6 +19,11 @@ use crate::Error;
 /// The environment has one place for a CPU arena, so models are created one after the other.
 static TURN: Mutex<()> = Mutex::new(());
 
+/// Waits until no arena is registered, and keeps it so.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// An arena that sessions with environment allocators take while this lives. Dropping it unregisters the arena, on every
 /// way out, so that no other session can get it.
 pub(crate) struct Registration {
@@ -39,7 +44,7 @@ impl Registration {
         plan: &ArenaPlan,
         limit_bytes: Option<u64>,
     ) -> Result<Self, Error> {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = turn();
         let memory = cpu_arena_memory()?;
         let known = pairs(plan, limit_bytes);
         let mut refused = Vec::new();

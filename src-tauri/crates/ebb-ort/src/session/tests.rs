@@ -154,6 +154,7 @@ fn a_failed_load_leaves_no_arena_registered() {
     let folder = tempfile::tempdir().unwrap();
     let garbage = ebb_tests::models::garbage_model(folder.path());
     assert!(matches!(load(&garbage, capped(77 * MIB)), Err(Error::Model { .. })));
+    let _none_is_registered = crate::arena::turn();
     // A session that asks for the environment's arena now gets one of its own, without the cap.
     let mut builder = Session::builder(&runtime().environment).unwrap().with_env_allocators().unwrap();
     let session = builder.commit_from_file(mlp()).unwrap();
