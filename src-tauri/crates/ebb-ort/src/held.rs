@@ -49,8 +49,32 @@ impl Held {
         }
     }
 
-    /// Takes what waits for the next run.
-    pub(crate) fn take_waiting(&self) -> Vec<Target> {
-        std::mem::take(&mut *self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner))
+    /// What waits for the next run.
+    pub(crate) fn waiting(&self) -> Vec<Target> {
+        self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says that a run has shrunk these.
+    pub(crate) fn shrunk(&self, targets: &[Target]) {
+        let mut waiting = self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|target| !targets.contains(target));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_a_run_goes_only_once_one_has_ended_well() {
+        let held = Held::default();
+        held.shrink_on_next_run(Target::gpu(0));
+        held.shrink_on_next_run(Target::gpu(0));
+        let waiting = held.waiting();
+        assert_eq!(waiting, [Target::gpu(0)]);
+        held.shrink_on_next_run(Target::gpu(1));
+        assert_eq!(held.waiting().len(), 2, "a run that fails takes nothing");
+        held.shrunk(&waiting);
+        assert_eq!(held.waiting(), [Target::gpu(1)]);
     }
 }

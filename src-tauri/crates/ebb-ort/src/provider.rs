@@ -299,3 +299,37 @@ impl Chosen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(name: &str, device: u32) -> Chosen {
+        Chosen { name: name.to_owned(), device, kind: Kind::BuiltIn }
+    }
+
+    #[test]
+    fn a_target_without_an_arena_is_told_why() {
+        let cpu = Chosen { name: "cpu".to_owned(), device: 0, kind: Kind::Cpu };
+        for (chosen, target, arena_off, told) in [
+            (&cpu, Target::cpu(0), true, "arena is off"),
+            (&cpu, Target::cpu(1), false, "only CPU arena is cpu:0"),
+            (&cpu, Target::gpu(0), false, "runs on the CPU"),
+            (&on("cuda", 1), Target::gpu(0), false, "runs on device 1, not 0"),
+            (&on("webgpu", 0), Target::gpu(0), false, "webgpu keeps none that can be shrunk"),
+        ] {
+            let reason = chosen.no_arena(target, arena_off);
+            assert!(reason.contains(told), "{}: {reason}", chosen.name);
+        }
+    }
+
+    #[test]
+    fn the_device_becomes_the_provider_s_option_unless_that_was_given() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        assert_eq!(on("cuda", 0).with_device(&[]), []);
+        assert_eq!(on("cuda", 2).with_device(&[]), [pair("device_id", "2")]);
+        assert_eq!(on("webgpu", 1).with_device(&[]), [pair("deviceId", "1")]);
+        let given = [pair("device_id", "3")];
+        assert_eq!(on("cuda", 2).with_device(&given), given);
+    }
+}

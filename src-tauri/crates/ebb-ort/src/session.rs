@@ -137,11 +137,15 @@ impl Loaded {
         run_options: &BTreeMap<String, String>,
         take: impl FnOnce(&SessionOutputs<'_>) -> Result<T, Error>,
     ) -> Result<Ran<T>, Error> {
-        let options = prepared(wanted, run_options, &self.held.take_waiting())?;
+        let shrink = self.held.waiting();
+        let options = prepared(wanted, run_options, &shrink)?;
         let mut cap_retries = 0;
         loop {
             let hit = match self.session.run_with_options(borrowed(inputs), &options) {
-                Ok(outputs) => return Ok(Ran { value: take(&outputs)?, cap_retries }),
+                Ok(outputs) => {
+                    self.held.shrunk(&shrink);
+                    return Ok(Ran { value: take(&outputs)?, cap_retries });
+                }
                 Err(error) => LimitHit::read(error.message()).ok_or_else(|| at_run(error))?,
             };
             if cap_retries > 0 {
@@ -194,10 +198,18 @@ fn at_load(error: Error, file: &Path, provider: &Chosen, limit_bytes: Option<u64
     if is_out_of_memory(message) {
         return Error::OutOfMemory { reason: message.to_owned() };
     }
-    match source.code() {
-        ErrorCode::ExecutionProviderFailure if !provider.is_cpu() => provider.unavailable(message),
-        _ => Error::invalid_model(file, message),
+    // A driver that is missing or too old shows only here, with codes that say little.
+    let of_provider = matches!(
+        source.code(),
+        ErrorCode::ExecutionProviderFailure
+            | ErrorCode::EngineError
+            | ErrorCode::RuntimeException
+            | ErrorCode::GenericFailure
+    ) && !message.contains("Load model from");
+    if of_provider && !provider.is_cpu() {
+        return provider.unavailable(message);
     }
+    Error::invalid_model(file, message)
 }
 
 /// What a failure to run means.
