@@ -2,7 +2,10 @@
 
 use std::{fs, thread};
 
-use ebb_core::options::{OptionLine, Plan, Scope, SessionPlan};
+use ebb_core::{
+    Code, Failure,
+    options::{OptionLine, Plan, Scope, SessionPlan},
+};
 use ort::session::{
     Session,
     builder::{BuilderResult, GraphOptimizationLevel, SessionBuilder},
@@ -22,6 +25,10 @@ const SPINNING: &str = "session.intra_op.allow_spinning";
 /// Most threads that a model takes by itself. Beyond four, small models gain little, and several workers share the cores.
 const MOST_THREADS: usize = 4;
 
+/// Most threads that a pool may be asked for. ONNX Runtime starts them all while it loads, and thousands bring the machine
+/// to its knees before anything could be said: no machine that runs this has so many cores.
+const TOO_MANY_THREADS: u32 = 1024;
+
 /// The session options of a plan.
 ///
 /// # Errors
@@ -40,7 +47,7 @@ pub(crate) fn builder(
         made.with_config_entry("session.enable_cpu_mem_arena", "0")
     }
     .map_err(|error| refusal("session.enable_cpu_mem_arena", "", &error))?;
-    let threads = threads.or(session.intra_threads).unwrap_or_else(default_threads);
+    let threads = sane_threads(threads.or(session.intra_threads).unwrap_or_else(default_threads))?;
     builder = set(builder.with_intra_threads(threads as usize), "intra_op_num_threads", threads)?;
     builder = typed(builder, session)?;
     if !spinning_is_given(plan) {
@@ -65,6 +72,7 @@ pub(crate) fn builder(
 /// What has a typed call; as an entry ONNX Runtime would ignore it.
 fn typed(mut builder: SessionBuilder, session: &SessionPlan) -> Result<SessionBuilder, Error> {
     if let Some(threads) = session.inter_threads {
+        let threads = sane_threads(threads)?;
         builder = set(builder.with_inter_threads(threads as usize), "inter_op_num_threads", threads)?;
     }
     if let Some(parallel) = session.parallel_execution {
@@ -130,6 +138,17 @@ fn log_level(level: u32) -> ort::logging::LogLevel {
         3 => LogLevel::Error,
         _ => LogLevel::Fatal,
     }
+}
+
+/// # Errors
+/// [`Error::Failure`] where a pool would be too large.
+fn sane_threads(threads: u32) -> Result<u32, Error> {
+    if threads <= TOO_MANY_THREADS {
+        return Ok(threads);
+    }
+    let message = format!("a pool of {threads} threads is too large: at most {TOO_MANY_THREADS}");
+    let refused = Failure::new(Code::InvalidValue, message);
+    Err(Error::Failure(refused.hint("more threads than cores only slow a model down").param("threads")))
 }
 
 /// Threads for a model that says nothing: the physical cores, because two threads on one core share its arithmetic, and at
@@ -205,4 +224,16 @@ pub(crate) fn default_line(plan: &Plan) -> Option<OptionLine> {
 
 fn spinning_is_given(plan: &Plan) -> bool {
     plan.session.entries.iter().any(|(key, _)| key == SPINNING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absurd_pool_is_refused_before_it_is_made() {
+        assert!(matches!(sane_threads(4), Ok(4)));
+        let refused = sane_threads(1_000_000).unwrap_err().to_string();
+        assert!(refused.contains("1000000") && refused.contains("1024"), "{refused}");
+    }
 }
