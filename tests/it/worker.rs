@@ -12,7 +12,9 @@ use ebb_host::{ModelHandle, RunItem, Running};
 use ebb_tests::{home::real_model, models};
 use rustix::process::Signal;
 
-use crate::supervised::{Scene, embed, embedded, eventually, kill, rows, run_rows, texts, words, workers_of};
+use crate::supervised::{
+    Scene, embed, embedded, eventually, kill, rows, run_rows, spec, texts, words, workers_of,
+};
 
 fn crashed(kind: EventKind) -> Option<(String, Option<u64>)> {
     match kind {
@@ -159,6 +161,55 @@ async fn a_load_that_is_given_up_leaves_nothing() {
     eventually("no worker is left", || scene.workers().is_empty()).await;
     let model = scene.load("m", &path, LoadOptions::default()).await.unwrap();
     assert_eq!(run_rows(&model, 1, 2048).await.unwrap().0.len(), 4 * 2048);
+}
+
+/// A worker that stands still while it loads: killed, it fails the load by name; given up, it is not left behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_does_not_come_through_its_load_ends() {
+    let mut scene = Scene::scripted("kill -STOP $$; exec \"$WORKER\"");
+    let path = models::embedder(&scene.path().join("model"));
+    let loading = scene.supervisor.load(spec("m", &path, LoadOptions::default()), Vec::new());
+    let killing = async {
+        eventually("it is started", || !scene.workers().is_empty()).await;
+        assert_eq!(scene.supervisor.models(), [("m".to_owned(), ModelState::Loading)]);
+        kill(scene.worker(), Signal::KILL);
+    };
+    let (loaded, ()) = tokio::join!(loading, killing);
+    let failure = loaded.unwrap_err();
+    assert_eq!(failure.code, Code::WorkerCrashed);
+    assert!(failure.message.contains("SIGKILL"), "{failure}");
+    let reason = scene.event(|kind| match kind {
+        EventKind::LoadFailed { reason } => Some(reason),
+        _ => None,
+    });
+    assert_eq!(reason.await, failure.message);
+
+    tokio::select! {
+        loaded = scene.load("m", &path, LoadOptions::default()) => panic!("{loaded:?}"),
+        () = eventually("it is started", || !scene.workers().is_empty()) => {}
+    }
+    eventually("it is killed", || scene.workers().is_empty()).await;
+    assert!(scene.supervisor.models().is_empty());
+}
+
+/// A worker that comes back and finds its model gone stays down, with that for a reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_that_cannot_load_stays_down_and_says_why() {
+    let mut scene = Scene::new();
+    let path = models::embedder(&scene.path().join("model"));
+    let options = LoadOptions { restart: Some(true), ..LoadOptions::default() };
+    let model = scene.load("m", &path, options).await.unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
+    kill(scene.worker(), Signal::KILL);
+    let reason = scene.event(|kind| match kind {
+        EventKind::LoadFailed { reason } => Some(reason),
+        _ => None,
+    });
+    let reason = reason.await;
+    assert!(reason.contains(path.to_str().unwrap()), "{reason}");
+    assert_eq!((model.state(), model.reason()), (ModelState::Failed, Some(reason)));
+    assert_eq!(embed(&model, &["late"]).await.unwrap_err().code, Code::WorkerCrashed);
+    assert!(scene.supervisor.unload("m").await.unwrap().worker_gone && scene.workers().is_empty());
 }
 
 const HOST: &str = "EBB_TEST_HOST_IN";
