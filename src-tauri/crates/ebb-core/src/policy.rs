@@ -56,7 +56,7 @@ pub enum Decision {
     Unload,
 }
 
-/// Decides, after each request or while idle or under pressure, whether the model gives memory back. It is called after
+/// Decides, after each request or while idle, whether the model gives memory back. It is called after
 /// the answer has gone out, on its model's actor; an error counts as [`Decision::Keep`] and is logged.
 pub trait Policy: Send {
     /// Its name, for logs and events.
@@ -74,20 +74,6 @@ pub trait Policy: Send {
     /// The policy's own; counts as keep.
     fn on_idle(&mut self, idle_ms: u64, now: &Sample) -> Result<Decision, Failure> {
         let _ = (idle_ms, now);
-        Ok(Decision::Keep)
-    }
-
-    /// When the system runs short of memory.
-    ///
-    /// # Errors
-    /// The policy's own; counts as keep.
-    fn on_pressure(
-        &mut self,
-        available_bytes: u64,
-        total_bytes: u64,
-        now: &Sample,
-    ) -> Result<Decision, Failure> {
-        let _ = (available_bytes, total_bytes, now);
         Ok(Decision::Keep)
     }
 }

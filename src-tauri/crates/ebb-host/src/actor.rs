@@ -45,14 +45,8 @@ pub(crate) struct Actor {
     wait: Duration,
 }
 
-/// What an actor is told to do.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Unload the model, and report.
-    Unload(oneshot::Sender<UnloadReport>),
-    /// The system runs short of memory: ask the policies, and say when that is done.
-    Relieve { available_bytes: u64, total_bytes: u64, done: oneshot::Sender<()> },
-}
+/// The one order to an actor: unload the model, and report.
+pub(crate) type Order = oneshot::Sender<UnloadReport>;
 
 /// Why an actor's work is over.
 enum Leave {
@@ -96,14 +90,7 @@ impl Actor {
                     Some(Report::Gone(gone)) => self.gone(gone).await?,
                     None => self.rest().await?,
                 },
-                order = self.orders.recv() => match order {
-                    Some(Order::Unload(asked)) => return Err(Leave::Told(asked)),
-                    Some(Order::Relieve { available_bytes, total_bytes, done }) => {
-                        self.relieve(available_bytes, total_bytes).await?;
-                        let _heard = done.send(());
-                    }
-                    None => return Err(Leave::Done),
-                },
+                order = self.orders.recv() => return Err(order.map_or(Leave::Done, Leave::Told)),
                 _ = sampling.tick() => self.sample().await?,
                 _ = idle.tick(), if self.model.is_idle() && !self.policies.is_empty() => self.idle().await?,
             }
@@ -159,11 +146,6 @@ impl Actor {
         let idle_ms = u64::try_from(self.model.last_used().elapsed().as_millis()).unwrap_or(u64::MAX);
         let now = self.model.recorder.last();
         self.decide(|policy| policy.on_idle(idle_ms, &now)).await
-    }
-
-    async fn relieve(&mut self, available_bytes: u64, total_bytes: u64) -> Result<(), Leave> {
-        let now = self.model.recorder.last();
-        self.decide(|policy| policy.on_pressure(available_bytes, total_bytes, &now)).await
     }
 
     /// Asks the policies in order. The first decision other than keep holds; the others are told of.
@@ -339,16 +321,9 @@ async fn or_unload<T>(
     work: impl Future<Output = T>,
 ) -> Result<T, Leave> {
     let mut work = pin!(work);
-    loop {
-        tokio::select! {
-            biased;
-            done = &mut work => return Ok(done),
-            order = orders.recv() => match order {
-                Some(Order::Unload(asked)) => return Err(Leave::Told(asked)),
-                // Busy with something that gives memory back already, or holding none.
-                Some(Order::Relieve { done, .. }) => drop(done),
-                None => return Err(Leave::Done),
-            },
-        }
+    tokio::select! {
+        biased;
+        done = &mut work => Ok(done),
+        order = orders.recv() => Err(order.map_or(Leave::Done, Leave::Told)),
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::{
     Error, HostConfig, ModelHandle,
-    actor::{Actor, Order},
+    actor::Actor,
     events::Events,
     model::Model,
     tools,
@@ -89,7 +89,7 @@ impl Supervisor {
         let model = self.known(alias).ok_or_else(|| Error::NotLoaded(alias.to_owned()))?;
         let (asked, report) = oneshot::channel();
         // An actor that is gone has unloaded its model.
-        let _heard = model.0.orders.send(Order::Unload(asked));
+        let _heard = model.0.orders.send(asked);
         let report = report.await.map_err(|_| Error::NotLoaded(alias.to_owned()));
         self.forget(&model);
         Ok(report?)
@@ -138,23 +138,6 @@ impl Supervisor {
             if let Err(error) = closed.await {
                 tracing::error!(%error, "a model could not be closed");
             }
-        }
-    }
-
-    /// Asks the policies of one model after the other, the least recently used first, to give memory back, until `measure`
-    /// finds `enough_bytes` available. `measure` says what is available in the system, and what there is in all.
-    pub async fn relieve(&self, enough_bytes: u64, mut measure: impl FnMut() -> (u64, u64)) {
-        let mut models: Vec<_> = self.0.models().values().filter_map(Entry::in_memory).collect();
-        models.sort_by_key(|model| model.0.last_used());
-        for model in models {
-            let (available_bytes, total_bytes) = measure();
-            if available_bytes >= enough_bytes {
-                return;
-            }
-            let (done, asked) = oneshot::channel();
-            let _heard = model.0.orders.send(Order::Relieve { available_bytes, total_bytes, done });
-            // An actor that is busy with something else drops it: the next model's turn.
-            let _done = asked.await;
         }
     }
 

@@ -79,47 +79,23 @@ async fn a_reload_waits_for_what_runs_and_what_comes_waits_for_it() {
     assert_eq!(model.stats().await.unwrap().now.runs, 1, "it ran on the second worker");
 }
 
-/// Unloads under pressure, or panics.
-struct Pressed {
-    panics: bool,
-}
+/// Panics.
+struct Panics;
 
-impl Policy for Pressed {
+impl Policy for Panics {
     fn name(&self) -> &str {
-        "pressed"
+        "panics"
     }
 
-    fn on_run(&mut self, _report: &RunReport) -> Result<Decision, Failure> {
-        assert!(!self.panics, "a fault of the policy");
-        Ok(Decision::Keep)
+    fn on_run(&mut self, report: &RunReport) -> Result<Decision, Failure> {
+        panic!("a fault of the policy, after run {}", report.after.runs)
     }
-
-    fn on_pressure(&mut self, _available: u64, _total: u64, _now: &Sample) -> Result<Decision, Failure> {
-        Ok(Decision::Unload)
-    }
-}
-
-#[tokio::test]
-async fn under_pressure_the_least_recently_used_gives_first_and_only_until_relieved() {
-    let scene = Scene::new();
-    for alias in ["a", "b", "c"] {
-        let policy = Box::new(Pressed { panics: false });
-        scene.supervisor.load(spec(alias, LoadOptions::default()), vec![policy]).await.unwrap();
-    }
-    embed(&scene.supervisor.model("a").unwrap(), &["x"]).await.unwrap();
-    let mut available = 0;
-    let measure = || {
-        available += 10;
-        (available, 100)
-    };
-    scene.supervisor.relieve(25, measure).await;
-    assert_eq!(scene.supervisor.models(), [("a".to_owned(), ModelState::Loaded)]);
 }
 
 #[tokio::test]
 async fn a_policy_that_panics_loses_its_turn() {
     let mut scene = Scene::new();
-    let model = scene.load(LoadOptions::default(), vec![Box::new(Pressed { panics: true })]).await;
+    let model = scene.load(LoadOptions::default(), vec![Box::new(Panics)]).await;
     embed(&model, &["x"]).await.unwrap();
     let told = scene.event(|kind| match kind {
         EventKind::Policy { decision, .. } => Some(decision),
