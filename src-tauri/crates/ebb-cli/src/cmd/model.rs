@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use ebb_client::{Client, Model};
-use ebb_core::{LoadOptions, Places, Target, operations::AddModel};
+use ebb_core::{DEFAULT_PROFILE, LoadOptions, Places, Target, operations::AddModel};
 
 use super::interrupt::or_interrupt;
 use crate::{
@@ -21,7 +21,13 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
     match command {
         ModelCommand::Add { path, alias } => add(&client, &path, alias, out).await,
         ModelCommand::List => out.show(&client.models().await?, render::model_list),
-        ModelCommand::Info { model: alias } => out.show(&model(alias).info().await?, render::model_entry),
+        ModelCommand::Info { model: alias } => {
+            let mut entry = model(alias).info().await?;
+            if !out.json && entry.info.is_some() {
+                entry.options = in_force(&client, entry.options).await;
+            }
+            out.show(&entry, render::model_entry)
+        }
         ModelCommand::Remove { model: alias } => out.show(&model(alias).remove().await?, |entry, look| {
             format!("{}  removed; its files stay at {}\n", look.bold(&entry.alias), entry.path.display())
         }),
@@ -29,7 +35,9 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
             let options = LoadOptions::from(*load);
             let model = model(alias);
             let report = if force { model.load_again(&options).await? } else { model.load(&options).await? };
-            out.show(&report, render::load_report)
+            // The report has the options of ONNX Runtime alone.
+            let holds = if out.json { options } else { in_force(&client, model.info().await?.options).await };
+            out.show(&report, |report, look| render::load_report(report, &holds, look))
         }
         ModelCommand::Unload { model: alias } => {
             out.show(&model(alias).unload().await?, render::unload_report)
@@ -59,6 +67,15 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
         }
         // Done without a host, before this.
         ModelCommand::Import { .. } => Ok(()),
+    }
+}
+
+/// Options as given, laid over the profile that they name or that holds where they name none.
+async fn in_force(client: &Client, options: LoadOptions) -> LoadOptions {
+    match client.profile(options.profile.as_deref().unwrap_or(DEFAULT_PROFILE)).await {
+        Ok(profile) => options.over(LoadOptions { profile: Some(profile.name), ..profile.options }),
+        // It was removed since; what was given is still worth showing.
+        Err(_) => options,
     }
 }
 

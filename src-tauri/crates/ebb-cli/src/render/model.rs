@@ -51,7 +51,7 @@ pub(crate) fn model_entry(entry: &ModelEntry, look: Look) -> String {
     let _ = writeln!(text, "path     {}", entry.path.display());
     let _ = writeln!(text, "weights  {}", format_bytes(entry.weights_bytes));
     match &entry.info {
-        Some(info) => text += &loaded(info, look),
+        Some(info) => text += &loaded(info, &entry.options, look),
         None if entry.options != LoadOptions::default() => {
             let _ = writeln!(text, "\nlast loaded with\n{}", given(&entry.options, look));
         }
@@ -60,7 +60,7 @@ pub(crate) fn model_entry(entry: &ModelEntry, look: Look) -> String {
     text
 }
 
-fn loaded(info: &ModelInfo, look: Look) -> String {
+fn loaded(info: &ModelInfo, options: &LoadOptions, look: Look) -> String {
     let mut text = String::new();
     let arenas: Vec<_> = info.arenas.iter().map(ToString::to_string).collect();
     let _ = writeln!(text, "file     {}", info.file);
@@ -77,6 +77,9 @@ fn loaded(info: &ModelInfo, look: Look) -> String {
             embedding.batch_tokens,
         );
     }
+    if let Some(plain) = plain(options) {
+        let _ = writeln!(text, "with     {plain}");
+    }
     let mut table = Table::new(look, &["", "name", "type", "shape"]);
     for (what, tensors) in [("input", &info.inputs), ("output", &info.outputs)] {
         for TensorInfo { name, dtype, shape } in tensors {
@@ -87,15 +90,19 @@ fn loaded(info: &ModelInfo, look: Look) -> String {
     text + "\n" + &table.text(look) + "\n" + &option_lines(&info.options, look)
 }
 
-/// What loading did: what each option came to, what the model holds, and what a person should know.
-pub(crate) fn load_report(report: &LoadReport, look: Look) -> String {
+/// What loading with these options did: what each came to, what the model holds, and what a person should know.
+pub(crate) fn load_report(report: &LoadReport, options: &LoadOptions, look: Look) -> String {
     let LoadReport { info, sample, already_loaded, warnings } = report;
     let how = if *already_loaded {
         "was loaded already, with these options".into()
     } else {
         format!("loaded in {}", duration(info.load_ms))
     };
-    let mut text = format!("{}  {how}, on {}\n\n", look.bold(&info.alias), info.provider);
+    let mut text = format!("{}  {how}, on {}\n", look.bold(&info.alias), info.provider);
+    if let Some(plain) = plain(options) {
+        let _ = writeln!(text, "with {plain}");
+    }
+    text.push('\n');
     if !info.options.is_empty() {
         text += &option_lines(&info.options, look);
         text.push('\n');
@@ -143,8 +150,22 @@ pub(super) fn given(options: &LoadOptions, look: Look) -> String {
     table.text(look)
 }
 
+/// What is set besides options of ONNX Runtime, on one line: those have lines of their own.
+fn plain(options: &LoadOptions) -> Option<String> {
+    let set: Vec<_> = fields(options).iter().map(|(name, value)| format!("{name} {value}")).collect();
+    (!set.is_empty()).then(|| set.join(", "))
+}
+
 /// Everything that is set, as a name and a value each.
 pub(super) fn settings(options: &LoadOptions) -> Vec<(String, String)> {
+    let mut all = fields(options);
+    let typed = Requested::all(options).into_iter();
+    all.extend(typed.map(|option| (format!("{} {}", option.scope, option.key), option.value)));
+    all
+}
+
+/// The fields of one value each, as they are called in JSON.
+fn fields(options: &LoadOptions) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     if let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(options) {
         for (name, value) in fields {
@@ -155,8 +176,6 @@ pub(super) fn settings(options: &LoadOptions) -> Vec<(String, String)> {
             }
         }
     }
-    let typed = Requested::all(options).into_iter();
-    all.extend(typed.map(|option| (format!("{} {}", option.scope, option.key), option.value)));
     all
 }
 
@@ -237,7 +256,17 @@ mod tests {
             state: ModelState::Loaded,
             reason: None,
             info: Some(info()),
-            options: LoadOptions::default(),
+            options: options(),
+        }
+    }
+
+    fn options() -> LoadOptions {
+        LoadOptions {
+            profile: Some("balanced".into()),
+            shrink_every: Some(16),
+            restart: Some(false),
+            arena_options: [("max_mem".to_owned(), "400MB".to_owned())].into(),
+            ..LoadOptions::default()
         }
     }
 
@@ -249,8 +278,9 @@ mod tests {
             already_loaded: false,
             warnings: vec!["more than is free".into()],
         };
-        insta::assert_snapshot!(load_report(&report, Look::plain()), @r"
+        insta::assert_snapshot!(load_report(&report, &options(), Look::plain()), @r"
         minilm  loaded in 180 ms, on cpu
+        with profile balanced, shrink_every 16, restart false
 
         option         requested  forwarded  effective  note
         arena max_mem  400MB      as typed   400000000
@@ -271,6 +301,7 @@ mod tests {
         on       cpu, ONNX Runtime 1.31.1
         arenas   cpu:0
         vectors  384 dimensions, mean pooling, length 1, at most 256 tokens a text, 4096 a batch
+        with     profile balanced, shrink_every 16, restart false
 
                 name       type        shape
         input   input_ids  int64       [-1, -1]
