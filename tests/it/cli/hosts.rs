@@ -68,6 +68,24 @@ fn a_port_that_is_taken_is_said() {
     assert_eq!(status["url"], format!("http://127.0.0.1:{port}"));
 }
 
+/// C20: a restart that cannot succeed leaves what runs.
+#[test]
+fn a_restart_on_a_port_that_is_taken_ends_nothing() {
+    let home = Home::new();
+    let before = home.json(["server", "start"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (code, error) = home.fails(["server", "restart", "--port", &port]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains(&port) && error.contains("hint: "), "{error}");
+    assert_eq!(pid(&home.json(["server", "status"])), pid(&before));
+    // Its own port is taken by itself.
+    let own = before["url"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
+    let after = home.json(["server", "restart", "--port", &own]);
+    assert_eq!(after["url"], before["url"]);
+    assert_ne!(pid(&after), pid(&before));
+}
+
 #[cfg(unix)]
 fn signal(name: &str, pid: u64) {
     let sent = std::process::Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();

@@ -46,7 +46,7 @@ fn listens(endpoint: &Endpoint) -> bool {
 }
 
 /// The port of an endpoint.
-fn port_of(endpoint: &Endpoint) -> Option<u16> {
+pub(crate) fn port_of(endpoint: &Endpoint) -> Option<u16> {
     endpoint.url.rsplit(':').next()?.trim_end_matches('/').parse().ok()
 }
 

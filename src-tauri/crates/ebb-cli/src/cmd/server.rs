@@ -3,11 +3,12 @@
 use std::{
     fs::File,
     io::{self, Read as _, Seek as _, Write as _},
+    net::{Ipv4Addr, TcpListener},
     path::Path,
     time::Duration,
 };
 
-use ebb_core::{Places, operations::HostStatus};
+use ebb_core::{Code, Failure, Places, operations::HostStatus};
 use ebb_server::ServeOptions;
 use tracing_subscriber::EnvFilter;
 
@@ -78,6 +79,12 @@ async fn start(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
 /// Comes up again where it was, so that those who know its address find it; elsewhere only where that port was taken
 /// meanwhile and nobody asked for it.
 async fn restart(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
+    if let (Some(port), Some(client)) = (port, host::running(places)?)
+        && host::port_of(client.endpoint()) != Some(port)
+    {
+        // Before the running host is ended, or none would be left.
+        can_listen(port)?;
+    }
     let how = host::stop(places).await?;
     said(how);
     let before = match how {
@@ -91,6 +98,20 @@ async fn restart(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
         },
         (asked, _) => start(places, asked, out).await,
     }
+}
+
+fn can_listen(port: u16) -> Result {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop).map_err(|error| {
+        let (code, why) = if error.kind() == io::ErrorKind::AddrInUse {
+            (Code::Conflict, format!("port {port} is taken by another program"))
+        } else {
+            (Code::Internal, format!("cannot listen on port {port}: {error}"))
+        };
+        Failure::new(code, format!("{why}; the host that runs was left as it is"))
+            .hint("choose another port, or none: the host then comes up where it was")
+            .param("port")
+            .into()
+    })
 }
 
 fn said(how: How) {
