@@ -138,7 +138,7 @@ pub struct Stats {
     pub history: Vec<Sample>,
     /// Requests waiting.
     pub queued: u32,
-    /// Requests that hit the cap and were tried again after a shrink, since load.
+    /// Batches that hit the cap and were tried again after a shrink, since load.
     pub cap_retries: u64,
     /// Shrinks since load.
     pub shrinks: u64,

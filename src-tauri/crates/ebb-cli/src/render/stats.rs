@@ -19,7 +19,7 @@ pub(crate) fn stats(stats: &Stats, look: Look) -> String {
         duration(now.at_ms),
     );
     if *cap_retries > 0 {
-        let retries = counted(*cap_retries, "request", "requests");
+        let retries = counted(*cap_retries, "batch", "batches");
         let _ = writeln!(text, "{retries} hit the cap and ran again after a shrink");
     }
     text.push('\n');
@@ -183,7 +183,7 @@ pub(crate) mod tests {
     fn figures_of_a_model() {
         insta::assert_snapshot!(stats(&some_stats(), Look::plain()), @r"
         minilm  150 runs, 3 waiting, 2 shrinks gave back 1.0 GiB, 1 min 23 s since load
-        1 request hit the cap and ran again after a shrink
+        1 batch hit the cap and ran again after a shrink
 
         arena    in use   reserved      slack  peak in use  limit  regions
         cpu:0  87.0 MiB  599.0 MiB  512.0 MiB    590.0 MiB   none        7
