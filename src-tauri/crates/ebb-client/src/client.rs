@@ -3,12 +3,13 @@
 use std::{io::ErrorKind, path::PathBuf, time::Duration};
 
 use ebb_core::{
-    Endpoint, ErrorBody, Places,
+    Code, Endpoint, ErrorBody, Failure, Places, format_bytes,
     operations::{
-        AddModel, Doctor, HostStatus, ModelEntry, ModelList, OptionList, Profile, ProfileList, Shutdown,
+        AddModel, Doctor, HostStatus, MAX_BODY_BYTES, ModelEntry, ModelList, OptionList, Profile,
+        ProfileList, Shutdown,
     },
 };
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, EventStream, Model};
@@ -152,8 +153,8 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn save_profile(&self, profile: &Profile) -> Result<Profile, Error> {
-        let request = self.request(Method::PUT, &["profiles", &profile.name], &[])?.json(profile);
-        self.json(self.send(request).await?).await
+        let request = self.request(Method::PUT, &["profiles", &profile.name], &[])?;
+        self.json(self.send(with_body(request, profile)?).await?).await
     }
 
     /// Removes a profile and answers with what it was.
@@ -194,7 +195,8 @@ impl Client {
         path: &[&str],
         body: &(impl Serialize + ?Sized),
     ) -> Result<T, Error> {
-        self.json(self.send(self.request(Method::POST, path, &[])?.json(body)).await?).await
+        let request = self.request(Method::POST, path, &[])?;
+        self.json(self.send(with_body(request, body)?).await?).await
     }
 
     /// A request for `/ebb/v1/` and these segments, each encoded where it needs to be.
@@ -207,7 +209,7 @@ impl Client {
         // An address drops '.' and '..' and would reach another route: no model or profile is called so.
         if let Some(odd) = path.iter().find(|segment| matches!(**segment, "" | "." | "..")) {
             let message = format!("'{odd}' is not a name of a model or profile");
-            return Err(ebb_core::Failure::new(ebb_core::Code::NotFound, message).into());
+            return Err(Failure::new(Code::NotFound, message).into());
         }
         let mut url = self.base.clone();
         url.path_segments_mut()
@@ -250,4 +252,24 @@ impl Client {
         }
         Error::Transport { url: self.endpoint.url.clone(), source }
     }
+}
+
+/// Puts a body of JSON into the request. One that the host would not take is refused here: the host hangs up in the middle
+/// of it, which looks like a host that has ended.
+pub(crate) fn with_body(
+    request: RequestBuilder,
+    body: &(impl Serialize + ?Sized),
+) -> Result<RequestBuilder, Error> {
+    let json = serde_json::to_vec(body)
+        .map_err(|error| Failure::new(Code::InvalidRequest, format!("the request is no JSON: {error}")))?;
+    if json.len() > MAX_BODY_BYTES {
+        let (bytes, limit) = (json.len() as u64, MAX_BODY_BYTES as u64);
+        let (size, most) = (format_bytes(bytes), format_bytes(limit));
+        return Err(Failure::new(Code::TooLarge, format!("the request takes {size}, the host takes {most}"))
+            .hint("send less at once: fewer texts, or a smaller tensor (in JSON it takes 4/3 of its data's size)")
+            .detail("bytes", bytes)
+            .detail("limit_bytes", limit)
+            .into());
+    }
+    Ok(request.header(CONTENT_TYPE, "application/json").body(json))
 }

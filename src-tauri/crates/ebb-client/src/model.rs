@@ -8,7 +8,7 @@ use ebb_core::{
 };
 use reqwest::Method;
 
-use crate::{Client, EmbedStream, Embeddings, Error, Runtime};
+use crate::{Client, EmbedStream, Embeddings, Error, Runtime, client::with_body};
 
 /// A model, by its alias.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl Model {
     pub async fn load_again(&self, options: &LoadOptions) -> Result<LoadReport, Error> {
         let path = ["models", &self.alias, "load"];
         let request = self.client.request(Method::POST, &path, &[("force", "true")])?;
-        let response = self.client.send(request.json(options)).await?;
+        let response = self.client.send(with_body(request, options)?).await?;
         self.client.json(response).await
     }
 
@@ -96,7 +96,8 @@ impl Model {
     /// See [`Error`]; one that happens later is an item of the stream.
     pub async fn embed_stream(&self, mut request: EmbedRequest) -> Result<EmbedStream, Error> {
         request.stream = true;
-        let post = self.client.request(Method::POST, &["models", &self.alias, "embed"], &[])?.json(&request);
+        let post = self.client.request(Method::POST, &["models", &self.alias, "embed"], &[])?;
+        let post = with_body(post, &request)?;
         drop(request);
         let response = self.client.send(post).await?;
         Ok(EmbedStream::new(self.client.lines(response)))

@@ -1,6 +1,9 @@
 //! Requests and answers against a server of one canned answer.
 
-use ebb_core::{Code, DType, EventKind, Places, TensorSpec, operations::TensorValue};
+use ebb_core::{
+    Code, DType, EventKind, Places, TensorSpec,
+    operations::{MAX_BODY_BYTES, RunRequest, TensorValue},
+};
 use futures_util::StreamExt as _;
 
 use crate::{Client, Error, Piece, Tensor, canned::answer};
@@ -33,6 +36,26 @@ async fn an_alias_that_an_address_would_swallow_is_not_sent() {
         let Err(Error::Refused(failure)) = client.model(alias).unload().await else { panic!("{alias}") };
         assert_eq!(failure.code, Code::NotFound);
     }
+}
+
+#[tokio::test]
+async fn a_body_that_the_host_would_not_take_is_not_sent() {
+    let (client, asked) = answer("200 OK", "{}");
+    let model = client.model("m");
+    let text = "x".repeat(MAX_BODY_BYTES);
+    let spec = TensorSpec { name: "x".into(), dtype: DType::Int8, shape: vec![1] };
+    let tensor = TensorValue { spec, data: text.clone() };
+    let errors = [
+        model.embed([text]).await.unwrap_err(),
+        model.run(&RunRequest { inputs: vec![tensor], ..RunRequest::default() }).await.unwrap_err(),
+    ];
+    for error in errors {
+        let Error::Refused(failure) = &error else { panic!("{error:?}") };
+        assert_eq!(failure.code, Code::TooLarge);
+        assert!(failure.message.contains("64.0 MiB"), "{failure}");
+        assert!(!failure.hint.as_ref().unwrap().contains("several requests"));
+    }
+    assert!(!asked.is_finished());
 }
 
 #[tokio::test]

@@ -10,6 +10,9 @@ use crate::{
     options::{CatalogueEntry, OptionLine},
 };
 
+/// Largest body of a request that a host takes, unless it was set up otherwise.
+pub const MAX_BODY_BYTES: usize = 64 << 20;
+
 /// Whether a model is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

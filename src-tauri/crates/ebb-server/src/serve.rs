@@ -49,7 +49,7 @@ impl Default for ServeOptions {
             port: None,
             idle_exit: None,
             signals: true,
-            body_limit_bytes: 64 << 20,
+            body_limit_bytes: ebb_core::operations::MAX_BODY_BYTES,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
         }
