@@ -26,6 +26,7 @@ use crate::{
     profiles::Profiles,
     state::State,
     stored::Stored,
+    turn::Turn,
 };
 
 /// This version of Ebb.
@@ -62,7 +63,7 @@ pub(crate) struct Inner {
     /// Brings models back after the start.
     bringing_back: Mutex<Option<JoinHandle<()>>>,
     /// One for each alias: loads and unloads of a model wait for each other here.
-    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    turns: Mutex<HashMap<String, Arc<Turn>>>,
     /// Why the last load of a model failed.
     failures: Mutex<HashMap<String, String>>,
     /// Last, so that the next host starts once everything else of this one is gone.
@@ -169,7 +170,7 @@ impl Host {
     }
 
     /// Ends every worker, after the requests in flight or after `drain`, and says that the host is gone. Models that are
-    /// loaded now come back when a host opens again. Nothing can be loaded from here on.
+    /// loaded now come back when a host opens again. Loads that go on are given up; nothing can be loaded from here on.
     ///
     /// # Errors
     /// [`Code::Storage`] where the endpoint file cannot be removed.
@@ -177,14 +178,17 @@ impl Host {
         self.inner.closing.store(true, Ordering::Release);
         let begun = Instant::now();
         let turns: Vec<_> = held(&self.inner.turns).values().cloned().collect();
+        for turn in &turns {
+            turn.give_up_loads();
+        }
         let loads_end = async {
             for turn in turns {
-                drop(turn.lock().await);
+                drop(turn.take().await);
             }
         };
         if tokio::time::timeout(drain, loads_end).await.is_err() {
             tracing::warn!(
-                "a load that takes longer than the time to drain is left to end with this process"
+                "a model that takes longer to unload than the time to drain is left to end with this process"
             );
         }
         let drain = drain.saturating_sub(begun.elapsed());
@@ -232,7 +236,7 @@ impl Host {
     }
 
     /// Where loads and unloads of a model wait for each other.
-    pub(crate) fn turn(&self, alias: &str) -> Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn turn(&self, alias: &str) -> Arc<Turn> {
         Arc::clone(held(&self.inner.turns).entry(alias.to_owned()).or_default())
     }
 

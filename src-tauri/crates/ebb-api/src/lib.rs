@@ -31,6 +31,7 @@ mod names;
 mod profiles;
 mod state;
 mod stored;
+mod turn;
 
 pub use host::{Host, Settings};
 pub use infer::EmbedStream;

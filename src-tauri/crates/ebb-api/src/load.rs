@@ -1,5 +1,7 @@
 //! Loading and unloading. For each model one at a time: of two callers that want the same, the first loads and the second
-//! finds it loaded.
+//! finds it loaded. An unload waits for no load: those that were asked for before it are given up.
+
+use std::{future::ready, time::Instant};
 
 use ebb_core::{
     Code, Failure, LoadOptions, LoadSpec, Policy, ShrinkEvery,
@@ -13,42 +15,46 @@ use crate::{
     host::failed_task,
     models::Added,
     state::Remembered,
+    turn::{GivenUp, Pending},
 };
 
 impl Host {
     /// Loads a model with these options, laid over the profile that they name. Where it is loaded with the same options
     /// already, that is the answer; with others it is loaded anew if `force` is set.
     ///
-    /// The load goes on if the caller leaves.
+    /// The load goes on if the caller leaves; [`Self::unload`] makes it give up.
     ///
     /// # Errors
-    /// [`Code::NotFound`] for the model or the profile; [`Code::Conflict`] where it is loaded with other options; what keeps
-    /// the model from loading.
+    /// [`Code::NotFound`] for the model or the profile; [`Code::Conflict`] where it is loaded with other options;
+    /// [`Code::Cancelled`] where it is unloaded meanwhile; what keeps the model from loading.
     pub async fn load(&self, alias: &str, options: LoadOptions, force: bool) -> Result<LoadReport, Failure> {
         let wanted = Remembered { loaded: true, options, ..Remembered::default() };
         self.load_in_turn(alias, wanted, force).await
     }
 
-    /// Unloads a model: its worker ends and all its memory comes back. Its options are kept for the next request for it.
+    /// Unloads a model: its worker ends and all its memory comes back. A load that goes on is given up. The options are
+    /// kept for the next request for it.
     ///
     /// # Errors
     /// [`Code::NotFound`], [`Code::NotLoaded`].
     pub async fn unload(&self, alias: &str) -> Result<UnloadReport, Failure> {
         self.added(alias)?;
+        let began = Instant::now();
         let (host, alias) = (self.clone(), alias.to_owned());
+        let turn = host.turn(&alias);
+        let was_loading = turn.give_up_loads();
         let unloading = tokio::spawn(async move {
-            let turn = host.turn(&alias);
-            let _turn = turn.lock().await;
-            if !host.is_in_memory(&alias) {
-                // It may have been about to come back.
-                host.inner.state.set_unloaded(&alias)?;
-                return Err(not_loaded(&alias));
+            let _turn = turn.take().await;
+            if host.is_in_memory(&alias) {
+                let report = host.inner.supervisor.unload(&alias).await?;
+                if let Err(failure) = host.inner.state.set_unloaded(&alias) {
+                    tracing::warn!(model = alias, %failure, "a restart will load it again");
+                }
+                return Ok(report);
             }
-            let report = host.inner.supervisor.unload(&alias).await?;
-            if let Err(failure) = host.inner.state.set_unloaded(&alias) {
-                tracing::warn!(model = alias, %failure, "a restart will load it again");
-            }
-            Ok(report)
+            // It may have been about to come back.
+            host.inner.state.set_unloaded(&alias)?;
+            if was_loading { Ok(only_loading(alias, began)) } else { Err(not_loaded(&alias)) }
         });
         unloading.await.map_err(failed_task)?
     }
@@ -99,25 +105,37 @@ impl Host {
     ) -> Result<LoadReport, Failure> {
         self.added(alias)?;
         let (host, alias) = (self.clone(), alias.to_owned());
+        let turn = host.turn(&alias);
+        let mut pending = turn.pending();
         // A task of its own: others may wait for this load, and the state must tell what came of it.
         let loading = tokio::spawn(async move {
-            let turn = host.turn(&alias);
-            let _turn = turn.lock().await;
-            let report = host.load_now(&alias, wanted, force).await;
+            let _turn = turn.take().await;
+            let report = host.load_now(&alias, wanted, force, &mut pending).await;
             host.note_failure(&alias, report.as_ref().err());
             report
         });
         loading.await.map_err(failed_task)?
     }
 
-    async fn load_now(&self, alias: &str, wanted: Remembered, force: bool) -> Result<LoadReport, Failure> {
+    async fn load_now(
+        &self,
+        alias: &str,
+        wanted: Remembered,
+        force: bool,
+        pending: &mut Pending,
+    ) -> Result<LoadReport, Failure> {
         self.check_open()?;
+        // Before anything else: an unload may have come while this load waited.
+        pending.unless_given_up(ready(())).await.map_err(|GivenUp| self.given_up())?;
         let added = self.added(alias)?;
         let as_asked = self.inner.profiles.resolve(wanted.options.clone())?;
         if let Some(model) = self.serving(alias) {
             let current = self.inner.profiles.resolve(self.inner.state.of(alias).options)?;
             if current == as_asked {
-                return loaded_already(&model).await;
+                return pending
+                    .unless_given_up(loaded_already(&model))
+                    .await
+                    .map_err(|GivenUp| self.given_up())?;
             }
             if !force {
                 return Err(loaded_otherwise(alias, &current, &as_asked));
@@ -130,13 +148,24 @@ impl Host {
         // An estimate never blocks, not even by failing.
         let expected = estimate(alias, &added, &options, None).ok();
         let policies = policies(&options);
-        let mut report = self.inner.supervisor.load(self.load_spec(alias, added, options), policies).await?;
+        // Dropped where it is given up: that ends the worker.
+        let loading = self.inner.supervisor.load(self.load_spec(alias, added, options), policies);
+        let mut report = pending.unless_given_up(loading).await.map_err(|GivenUp| self.given_up())??;
         report.warnings.splice(0..0, expected.as_ref().and_then(estimate::warning));
         if let Err(failure) = self.inner.state.set_loaded(alias, wanted) {
             tracing::warn!(model = alias, %failure, "a restart will not bring it back");
             report.warnings.push(format!("a restart will not bring it back: {failure}"));
         }
         Ok(report)
+    }
+
+    /// Why a load was given up.
+    fn given_up(&self) -> Failure {
+        self.check_open().err().unwrap_or_else(|| {
+            Failure::new(Code::Cancelled, "the load was given up because the model was unloaded")
+                .hint("load it again if you still want it")
+                .param("model")
+        })
     }
 
     fn load_spec(&self, alias: &str, added: Added, options: LoadOptions) -> LoadSpec {
@@ -147,6 +176,18 @@ impl Host {
             runtime_library: self.inner.settings.runtime_library.clone(),
             runtime_folders: self.inner.places.runtime_folders(),
         }
+    }
+}
+
+/// The report on a model that was unloaded before it was in memory.
+fn only_loading(model: String, began: Instant) -> UnloadReport {
+    tracing::info!(model, "unloaded while it was loading");
+    UnloadReport {
+        model,
+        freed_bytes: 0,
+        // It was killed; nobody waited to see it gone.
+        worker_gone: false,
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
 }
 
@@ -196,6 +237,60 @@ pub(crate) fn not_loaded(alias: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A host with a model `m` whose worker never says a word: `sort` waits for the end of its input.
+    fn host_that_loads_forever(folder: &tempfile::TempDir) -> Host {
+        let places = ebb_core::Places { home: folder.path().into(), cache: folder.path().into() };
+        let settings = crate::Settings { worker_program: Some("sort".into()), ..crate::Settings::default() };
+        let host = Host::open(places, settings).unwrap();
+        host.inner.catalogue.update(|catalogue| catalogue.add("m", added())).unwrap();
+        host
+    }
+
+    fn added() -> Added {
+        Added { path: "/m".into(), kind: ebb_core::ModelKind::Embeddings, weights_bytes: 1 }
+    }
+
+    /// A load of `m` that has begun.
+    async fn begun(host: &Host) -> tokio::task::JoinHandle<Result<LoadReport, Failure>> {
+        let mut events = host.events();
+        let loading = tokio::spawn({
+            let host = host.clone();
+            async move { host.load("m", LoadOptions::default(), false).await }
+        });
+        events.recv().await.unwrap();
+        loading
+    }
+
+    #[tokio::test]
+    async fn an_unload_waits_for_no_load_and_none_from_before_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host_that_loads_forever(&folder);
+        let first = begun(&host).await;
+        // A caller that leaves: its load stays in the queue.
+        let queued = host.load("m", LoadOptions::default(), false);
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, queued).await.is_err());
+        let report = host.unload("m").await.unwrap();
+        assert_eq!((report.model.as_str(), report.freed_bytes), ("m", 0));
+        let failure = first.await.unwrap().unwrap_err();
+        assert_eq!(failure.code, Code::Cancelled, "{failure}");
+        assert_eq!(host.unload("m").await.unwrap_err().code, Code::NotLoaded);
+        assert!(!host.holds_models());
+        // What is asked for afterwards runs.
+        let again = begun(&host).await;
+        host.remove_model("m").await.unwrap();
+        assert_eq!(again.await.unwrap().unwrap_err().code, Code::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn closing_waits_for_no_load() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host_that_loads_forever(&folder);
+        let loading = begun(&host).await;
+        host.close(std::time::Duration::from_hours(1)).await.unwrap();
+        let failure = loading.await.unwrap().unwrap_err();
+        assert_eq!((failure.code, failure.message.as_str()), (Code::Cancelled, "the host is ending"));
+    }
 
     #[test]
     fn a_conflict_names_what_differs() {

@@ -36,7 +36,7 @@ impl Catalogue {
         self.models.keys().cloned().collect()
     }
 
-    fn add(&mut self, alias: &str, added: Added) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, alias: &str, added: Added) -> Result<(), Failure> {
         if self.models.contains_key(alias) {
             return Err(taken(alias));
         }
@@ -103,8 +103,10 @@ impl Host {
     /// # Errors
     /// [`Code::NotFound`], [`Code::Storage`].
     pub async fn remove_model(&self, alias: &str) -> Result<ModelEntry, Failure> {
+        self.added(alias)?;
         let turn = self.turn(alias);
-        let _turn = turn.lock().await;
+        turn.give_up_loads();
+        let _turn = turn.take().await;
         let entry = self.model(alias).await?;
         if self.is_in_memory(alias) {
             self.inner.supervisor.unload(alias).await?;
