@@ -188,6 +188,31 @@ async fn a_model_asked_for_twice_at_once_is_loaded_once() {
     scene.stop().await;
 }
 
+/// A forced load that fails costs nothing: what worked before works again, run options included.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forced_load_that_fails_puts_the_former_one_back() {
+    let scene = Scene::with_embedder().await;
+    scene.post("models/m/load", json!({"shrink_every": 3})).await;
+    let key = "memory.enable_memory_arena_shrinkage";
+    scene.post("models/m/runtime-options", json!({"key": key, "value": "cpu:0"})).await;
+    let bad = json!({"arena_options": {"max_mem": "1"}});
+    let (_, error) = scene.fails(Method::POST, "models/m/load?force=true", bad).await;
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.ends_with("the model is loaded again with its former options"), "{error}");
+    let model = scene.get("models/m").await;
+    assert_eq!((&model["state"], &model["options"]["shrink_every"]), (&json!("loaded"), &json!(3)));
+    let options = scene.get("models/m/runtime-options").await;
+    assert_eq!(options["options"][0]["key"], key, "{options}");
+
+    // Where that fails too, it says so; and nothing pretends to be loaded.
+    fs::remove_dir_all(model["path"].as_str().unwrap()).unwrap();
+    let (_, error) = scene.fails(Method::POST, "models/m/load?force=true", json!({})).await;
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("the model is not loaded now: with its former options it failed too"), "{error}");
+    assert_eq!(scene.get("models/m").await["state"], "failed");
+    scene.stop().await;
+}
+
 /// C20, and the half of C21 that is the host's: what was loaded comes back with its options, after a restart and on demand.
 #[tokio::test(flavor = "multi_thread")]
 async fn models_come_back_with_their_options() {

@@ -129,8 +129,11 @@ impl Host {
         pending.unless_given_up(ready(())).await.map_err(|GivenUp| self.given_up())?;
         let added = self.added(alias)?;
         let as_asked = self.inner.profiles.resolve(wanted.options.clone())?;
+        let options = self.inner.profiles.resolve(wanted.clone().into_options())?;
+        let mut former = None;
         if let Some(model) = self.serving(alias) {
-            let current = self.inner.profiles.resolve(self.inner.state.of(alias).options)?;
+            let remembered = self.inner.state.of(alias);
+            let current = self.inner.profiles.resolve(remembered.options.clone())?;
             if current == as_asked {
                 return pending
                     .unless_given_up(loaded_already(&model))
@@ -140,23 +143,69 @@ impl Host {
             if !force {
                 return Err(loaded_otherwise(alias, &current, &as_asked));
             }
+            former = Some(remembered);
         }
         if self.is_in_memory(alias) {
             self.inner.supervisor.unload(alias).await?;
         }
-        let options = self.inner.profiles.resolve(wanted.clone().into_options())?;
-        // An estimate never blocks, not even by failing.
-        let expected = estimate(alias, &added, &options, None).ok();
-        let policies = policies(&options);
-        // Dropped where it is given up: that ends the worker.
-        let loading = self.inner.supervisor.load(self.load_spec(alias, added, options), policies);
-        let mut report = pending.unless_given_up(loading).await.map_err(|GivenUp| self.given_up())??;
-        report.warnings.splice(0..0, expected.as_ref().and_then(estimate::warning));
+        let mut report = match (self.start(alias, &added, options, pending).await, former) {
+            (Ok(report), _) => report,
+            (Err(failure), Some(former)) if failure.code != Code::Cancelled => {
+                return Err(self.put_back(alias, &added, former, pending, failure).await);
+            }
+            (Err(failure), _) => return Err(failure),
+        };
         if let Err(failure) = self.inner.state.set_loaded(alias, wanted) {
             tracing::warn!(model = alias, %failure, "a restart will not bring it back");
             report.warnings.push(format!("a restart will not bring it back: {failure}"));
         }
         Ok(report)
+    }
+
+    /// Starts the worker of a model that is not in memory.
+    async fn start(
+        &self,
+        alias: &str,
+        added: &Added,
+        options: LoadOptions,
+        pending: &mut Pending,
+    ) -> Result<LoadReport, Failure> {
+        // An estimate never blocks, not even by failing.
+        let expected = estimate(alias, added, &options, None).ok();
+        let policies = policies(&options);
+        // Dropped where it is given up: that ends the worker.
+        let loading = self.inner.supervisor.load(self.load_spec(alias, added.clone(), options), policies);
+        let mut report = pending.unless_given_up(loading).await.map_err(|GivenUp| self.given_up())??;
+        report.warnings.splice(0..0, expected.as_ref().and_then(estimate::warning));
+        Ok(report)
+    }
+
+    /// Loads a model again as it was before a forced load of it failed; the failure then says what came of that.
+    async fn put_back(
+        &self,
+        alias: &str,
+        added: &Added,
+        former: Remembered,
+        pending: &mut Pending,
+        mut failure: Failure,
+    ) -> Failure {
+        tracing::warn!(model = alias, %failure, "loading it again with its former options");
+        let again = match self.inner.profiles.resolve(former.into_options()) {
+            Ok(options) => self.start(alias, added, options, pending).await.map(drop),
+            Err(failure) => Err(failure),
+        };
+        let outcome = match again {
+            Ok(()) => "the model is loaded again with its former options".to_owned(),
+            Err(again) => {
+                tracing::error!(model = alias, failure = %again, "it does not load with its former options either");
+                format!("the model is not loaded now: with its former options it failed too: {again}")
+            }
+        };
+        failure.hint = Some(match failure.hint.take() {
+            Some(hint) => format!("{hint}; {outcome}"),
+            None => outcome,
+        });
+        failure
     }
 
     /// Why a load was given up.
