@@ -78,7 +78,11 @@ pub trait Policy: Send {
     }
 }
 
-/// The one native policy: shrinks every arena after every `every`th request, whatever its outcome.
+/// How long a model is idle before what its last requests left behind is given back.
+const IDLE_MS: u64 = 1_000;
+
+/// The one native policy: shrinks every arena after every `every`th request, whatever its outcome, and once more when the
+/// model has been idle for a second since: a single large request is not kept until the next ones come.
 #[derive(Debug, Clone)]
 pub struct ShrinkEvery {
     every: u32,
@@ -100,6 +104,14 @@ impl Policy for ShrinkEvery {
     fn on_run(&mut self, _report: &RunReport) -> Result<Decision, Failure> {
         self.since_last += 1;
         if self.every == 0 || self.since_last < self.every {
+            return Ok(Decision::Keep);
+        }
+        self.since_last = 0;
+        Ok(Decision::Shrink(Vec::new()))
+    }
+
+    fn on_idle(&mut self, idle_ms: u64, _now: &Sample) -> Result<Decision, Failure> {
+        if self.every == 0 || self.since_last == 0 || idle_ms < IDLE_MS {
             return Ok(Decision::Keep);
         }
         self.since_last = 0;
@@ -132,5 +144,26 @@ mod tests {
         }
         assert_eq!(decisions, [false, false, true, false, false, true]);
         assert_eq!(ShrinkEvery::new(0).on_run(&report).unwrap(), Decision::Keep);
+    }
+    #[test]
+    fn what_the_last_requests_left_goes_once_the_model_is_idle() {
+        let now = Sample::new("m", 0, 1, Memory::default());
+        let report = RunReport {
+            model: "m".into(),
+            outcome: Outcome::Ok,
+            took_us: 1,
+            items: 1,
+            queued: 0,
+            after: now.clone(),
+        };
+        let mut policy = ShrinkEvery::new(10);
+        assert_eq!(policy.on_idle(5_000, &now).unwrap(), Decision::Keep, "nothing ran since the last shrink");
+        policy.on_run(&report).unwrap();
+        assert_eq!(policy.on_idle(999, &now).unwrap(), Decision::Keep);
+        assert_eq!(policy.on_idle(1_000, &now).unwrap(), Decision::Shrink(Vec::new()));
+        assert_eq!(policy.on_idle(2_000, &now).unwrap(), Decision::Keep, "once");
+        let mut never = ShrinkEvery::new(0);
+        never.on_run(&report).unwrap();
+        assert_eq!(never.on_idle(9_000, &now).unwrap(), Decision::Keep);
     }
 }
