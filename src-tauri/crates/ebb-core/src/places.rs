@@ -1,6 +1,6 @@
-//! Where Ebb keeps things. Only names are made here; nothing is read or written.
+//! Where Ebb keeps things. Only names are made here; no file is read or written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,20 +17,33 @@ pub struct Places {
 }
 
 impl Places {
-    /// The places that the environment names.
+    /// The places that the environment names. Where `EBB_HOME` is relative, it is so to the current folder.
     ///
     /// # Errors
-    /// [`Code::Storage`] where the user has no home folder and `EBB_HOME` is not set.
+    /// [`Code::Storage`] where `EBB_HOME` is something other than a folder, or is not set and the user has no home folder.
     pub fn from_env() -> Result<Self, Failure> {
         if let Some(home) = std::env::var_os("EBB_HOME").filter(|home| !home.is_empty()) {
-            let home = PathBuf::from(home);
-            return Ok(Self { cache: home.join("cache"), home });
+            return Self::within(Path::new(&home));
         }
         let dirs = directories::BaseDirs::new().ok_or_else(|| {
             Failure::new(Code::Storage, "this user has no home folder")
                 .hint("set EBB_HOME to a folder for Ebb's data")
         })?;
         Ok(Self { home: dirs.data_dir().join("ebb"), cache: dirs.cache_dir().join("ebb") })
+    }
+
+    /// The places of a home that `EBB_HOME` names. Host and workers stand in other folders: they need it in full.
+    fn within(home: &Path) -> Result<Self, Failure> {
+        let refused = |why: String| {
+            Failure::new(Code::Storage, format!("EBB_HOME ({}) {why}", home.display()))
+                .hint("set EBB_HOME to a folder for Ebb's data; it is made where there is none")
+                .param("EBB_HOME")
+        };
+        let full = std::path::absolute(home).map_err(|error| refused(format!("cannot be found: {error}")))?;
+        if full.exists() && !full.is_dir() {
+            return Err(refused("is not a folder".to_owned()));
+        }
+        Ok(Self { cache: full.join("cache"), home: full })
     }
 
     /// Who the running host is: [`crate::Endpoint`] as JSON, readable by the user alone.
@@ -80,4 +93,18 @@ pub struct Endpoint {
     pub token: String,
     /// Its version of Ebb.
     pub version: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_named_in_full_and_is_a_folder() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(Places::within(Path::new("not-there")).unwrap().home, here.join("not-there"));
+        let error = Places::within(Path::new("Cargo.toml")).unwrap_err();
+        assert_eq!(error.code, Code::Storage);
+        assert_eq!(error.message, "EBB_HOME (Cargo.toml) is not a folder");
+    }
 }

@@ -33,7 +33,30 @@ pub(super) fn run(source: &Path, dest: &Path, force: bool, out: &mut Out) -> Res
             made.layers,
             made.hidden_size,
             format_bytes(made.model_bytes),
-            made.folder.display(),
+            quoted(&made.folder.display().to_string()),
         )
     })
+}
+
+/// As a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/:._-+@".contains(c) || (cfg!(windows) && c == '\\');
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{path}\"")
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_can_be_copied_into_a_shell() {
+        assert_eq!(quoted("/models/minilm-v2"), "/models/minilm-v2");
+        assert_eq!(quoted("/my models/it's"), r"'/my models/it'\''s'");
+    }
 }

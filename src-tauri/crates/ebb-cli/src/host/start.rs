@@ -78,6 +78,10 @@ fn spawn(places: &Places, how: Start) -> Result<(Child, PathBuf, u64)> {
     if let Some(idle) = how.idle_exit {
         command.args(["--idle-exit", &idle.as_secs().to_string()]);
     }
+    if std::env::var_os("EBB_HOME").is_some_and(|home| !home.is_empty()) {
+        // Relative, it would mean another folder from where the host stands.
+        command.env("EBB_HOME", &places.home);
+    }
     // The folder that one happened to stand in should not be held by a host.
     command.current_dir(&places.home).stdin(Stdio::null()).stdout(file).stderr(errors);
     detach(&mut command);

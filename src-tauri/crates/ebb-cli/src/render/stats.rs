@@ -84,7 +84,12 @@ pub(crate) fn sample_line(stats: &Stats) -> String {
 pub(crate) fn shrink_report(report: &ShrinkReport, look: Look) -> String {
     let mut text = String::new();
     if report.targets.is_empty() {
-        let _ = writeln!(text, "{}  nothing was shrunk", look.bold(&report.model));
+        let why = if report.dropped.is_empty() {
+            ": no arena here: every tensor comes straight from the system and goes back to it"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "{}  nothing was shrunk{why}", look.bold(&report.model));
     } else {
         let targets: Vec<_> = report.targets.iter().map(ToString::to_string).collect();
         let _ = writeln!(
@@ -234,6 +239,9 @@ pub(crate) mod tests {
         minilm  nothing was shrunk
         left out gpu:0: no arena here
         ");
+        report.dropped.clear();
+        insta::assert_snapshot!(shrink_report(&report, Look::plain()), @"minilm  nothing was shrunk: no arena here: every tensor comes straight from the system and goes back to it");
+        report.dropped.push(DroppedTarget { target: Target::gpu(0), reason: "no arena here".into() });
         assert!(shrink_report(&report, Look::colored()).contains("\u{1b}["));
     }
 }
