@@ -23,7 +23,8 @@ Exit codes:
   1    it failed; why stands on stderr
   2    the command line is wrong
   3    no host is running, or it could not be started
-  130  interrupted with Ctrl-C; 0 where that is how it ends: server run, stats --watch, logs --follow
+  130  interrupted with Ctrl-C
+       (ending 'server run', 'stats --watch' or 'logs --follow' so is 0)
 
 Errors are written to stderr as 'error: ...' and 'hint: ...', with --json as one line of JSON:
 {\"error\": {\"code\", \"message\", \"hint\", \"type\", \"param\"}}. Usage errors (2) are always text.
