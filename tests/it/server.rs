@@ -398,14 +398,20 @@ async fn what_is_no_model_is_refused_and_nothing_is_lost() {
     scene.stop().await;
 }
 
-/// No write permission (root ignores permission bits, so the file's place is taken by a folder): loading still works, and
-/// what will be missing after a restart is said; adding is refused, and what was there stays.
+/// No write permission (root ignores permission bits, so the file's place is taken by a folder): unloading and loading still
+/// work, and what a restart will do otherwise is said; adding is refused, and what was there stays.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_cannot_be_written_lose_nothing() {
     let scene = Scene::with_embedder().await;
     let places = places(scene.folder.path());
+    scene.post("models/m/load", json!({})).await;
+    fs::remove_file(places.state_file()).unwrap();
     fs::create_dir(places.state_file()).unwrap();
-    let report = scene.post("models/m/load", json!({})).await;
+    let unloaded = scene.post("models/m/unload", json!({})).await;
+    assert_eq!(unloaded["worker_gone"], true);
+    let warning = unloaded["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("a restart will load it again") && warning.contains("state.json"), "{unloaded}");
+    let report = scene.post("models/m/load", json!({"shrink_every": 5})).await;
     let warning = report["warnings"].as_array().unwrap().last().unwrap().as_str().unwrap();
     assert!(warning.contains("state.json"), "{report}");
     scene.post("models/m/embed", json!({"texts": ["a"]})).await;

@@ -45,16 +45,23 @@ impl Host {
         let was_loading = turn.give_up_loads();
         let unloading = tokio::spawn(async move {
             let _turn = turn.take().await;
-            if host.is_in_memory(&alias) {
-                let report = host.inner.supervisor.unload(&alias).await?;
-                if let Err(failure) = host.inner.state.set_unloaded(&alias) {
-                    tracing::warn!(model = alias, %failure, "a restart will load it again");
-                }
-                return Ok(report);
+            let report = if host.is_in_memory(&alias) {
+                Some(host.inner.supervisor.unload(&alias).await?)
+            } else {
+                was_loading.then(|| only_loading(&alias, began))
+            };
+            // Where it was not in memory, it may have been about to come back.
+            let saved = host.inner.state.set_unloaded(&alias);
+            let Some(mut report) = report else {
+                saved?;
+                // Its hint is for those who want it loaded.
+                return Err(Failure { hint: None, ..not_loaded(&alias) });
+            };
+            if let Err(failure) = saved {
+                tracing::warn!(model = alias, %failure, "a restart will load it again");
+                report.warnings.push(format!("a restart will load it again: {failure}"));
             }
-            // It may have been about to come back.
-            host.inner.state.set_unloaded(&alias)?;
-            if was_loading { Ok(only_loading(alias, began)) } else { Err(not_loaded(&alias)) }
+            Ok(report)
         });
         unloading.await.map_err(failed_task)?
     }
@@ -229,14 +236,15 @@ impl Host {
 }
 
 /// The report on a model that was unloaded before it was in memory.
-fn only_loading(model: String, began: Instant) -> UnloadReport {
-    tracing::info!(model, "unloaded while it was loading");
+fn only_loading(alias: &str, began: Instant) -> UnloadReport {
+    tracing::info!(model = alias, "unloaded while it was loading");
     UnloadReport {
-        model,
+        model: alias.to_owned(),
         freed_bytes: 0,
         // It was killed; nobody waited to see it gone.
         worker_gone: false,
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        warnings: vec!["it was still loading: the load was given up and its worker killed".to_owned()],
     }
 }
 
@@ -323,7 +331,9 @@ mod tests {
         assert_eq!((report.model.as_str(), report.freed_bytes), ("m", 0));
         let failure = first.await.unwrap().unwrap_err();
         assert_eq!(failure.code, Code::Cancelled, "{failure}");
-        assert_eq!(host.unload("m").await.unwrap_err().code, Code::NotLoaded);
+        assert_eq!(report.warnings.len(), 1, "{report:?}");
+        let failure = host.unload("m").await.unwrap_err();
+        assert_eq!((failure.code, failure.hint), (Code::NotLoaded, None));
         assert!(!host.holds_models());
         // What is asked for afterwards runs.
         let again = begun(&host).await;

@@ -92,6 +92,9 @@ pub struct UnloadReport {
     pub worker_gone: bool,
     /// Time until it was.
     pub took_ms: u64,
+    /// What a person should know: that a restart will load it again.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// Body of a shrink, now or after the next run.

@@ -302,6 +302,7 @@ impl Actor {
             freed_bytes: if gone.seen { before } else { 0 },
             worker_gone: gone.seen,
             took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            warnings: Vec::new(),
         }
     }
 }

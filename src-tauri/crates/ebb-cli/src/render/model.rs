@@ -343,7 +343,13 @@ mod tests {
 
     #[test]
     fn an_unload_says_what_came_back() {
-        let report = UnloadReport { model: "m".into(), freed_bytes: 1 << 20, worker_gone: true, took_ms: 12 };
+        let report = UnloadReport {
+            model: "m".into(),
+            freed_bytes: 1 << 20,
+            worker_gone: true,
+            took_ms: 12,
+            warnings: Vec::new(),
+        };
         insta::assert_snapshot!(unload_report(&report, Look::plain()), @"m  unloaded in 12 ms: 1.0 MiB came back, its worker process is gone");
     }
 }
