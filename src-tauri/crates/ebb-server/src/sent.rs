@@ -1,6 +1,6 @@
 //! What a client sent, read within limits, refused in the one error form.
 
-use std::time::Duration;
+use std::{error::Error as _, time::Duration};
 
 use axum::{
     body::Body,
@@ -8,7 +8,7 @@ use axum::{
     http::{header, request::Parts},
 };
 use bytes::Bytes;
-use ebb_core::{Code, Failure, format_bytes};
+use ebb_core::{Code, Failure, Target, format_bytes};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
@@ -46,9 +46,22 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
             // Serde would take an array for the fields in order, which nobody means.
             return Err(unfit("an object is expected".to_owned()).into());
         }
-        let value = serde_json::from_slice(json).map_err(|error| unfit(error.to_string()))?;
+        let value = serde_json::from_slice(json).map_err(|error| {
+            let why = error.to_string();
+            bad_target(json, &why).unwrap_or_else(|| unfit(why))
+        })?;
         Ok(Self(value))
     }
+}
+
+/// The failure of the shrink target that `why` speaks of, if it does: serde keeps its message, and loses its code and hint.
+fn bad_target(json: &[u8], why: &str) -> Option<Failure> {
+    let body: serde_json::Value = serde_json::from_slice(json).ok()?;
+    ["targets", "shrink_after"].into_iter().find_map(|field| {
+        let failure =
+            body.get(field)?.as_array()?.iter().find_map(|target| Target::parse(target.as_str()?).err())?;
+        why.starts_with(&failure.message).then(|| failure.param(field))
+    })
 }
 
 async fn read(request: Request, limits: Limits) -> Result<Bytes, Failure> {
@@ -81,7 +94,12 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Rejection> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(asked)) => Ok(Self(asked)),
-            Err(error) => Err(Failure::new(Code::InvalidRequest, error.body_text()).param("query").into()),
+            Err(error) => {
+                // The reason alone: before it stands what was done, in a library's words.
+                let why = error.source().map_or_else(|| error.body_text(), ToString::to_string);
+                let message = format!("what follows '?' in the address does not fit: {why}");
+                Err(Failure::new(Code::InvalidRequest, message).param("query").into())
+            }
         }
     }
 }

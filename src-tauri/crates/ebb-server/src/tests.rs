@@ -183,7 +183,6 @@ async fn a_body_that_does_not_fit_says_where() {
         (load, "{} {}", "trailing"),
         (load, "[]", "object"),
         ("/ebb/v1/models", "", "missing field `path`"),
-        ("/ebb/v1/models/m/shrink", r#"{"targets": ["disk:0"]}"#, "'disk:0' is not a shrink target"),
         ("/ebb/v1/models/m/embed", r#"{"texts": "one"}"#, "expected a sequence"),
         ("/ebb/v1/models/m/embed", r#"{"texts": []}"#, "no texts"),
     ] {
@@ -194,13 +193,40 @@ async fn a_body_that_does_not_fit_says_where() {
     let not_utf8 = b"{\"texts\": [\"\xff\"]}".to_vec();
     let (status, error) = scene.refused(Method::POST, "/ebb/v1/models/m/embed", not_utf8).await;
     assert_eq!((status, error.code), (StatusCode::BAD_REQUEST, Code::InvalidRequest));
-    let (status, error) = scene.refused(Method::POST, "/ebb/v1/models/m/load?force=maybe", "").await;
-    assert_eq!(
-        (status, error.code, error.param.as_deref()),
-        (StatusCode::BAD_REQUEST, Code::InvalidRequest, Some("query"))
-    );
+    for (query, part) in [("force=maybe", "`true` or `false`"), ("fore=true", "unknown field `fore`")] {
+        let (status, error) =
+            scene.refused(Method::POST, &format!("/ebb/v1/models/m/load?{query}"), "").await;
+        assert_eq!(
+            (status, error.code, error.param.as_deref()),
+            (StatusCode::BAD_REQUEST, Code::InvalidRequest, Some("query"))
+        );
+        let start = "what follows '?' in the address does not fit: ";
+        assert!(error.message.starts_with(start) && error.message.contains(part), "{}", error.message);
+        assert!(!error.message.contains("deserialize"), "{}", error.message);
+    }
     let (status, _) = scene.refused(Method::GET, "/ebb/v1/models/m%ff", "").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_bad_shrink_target_says_how_devices_are_named() {
+    let scene = Scene::new();
+    for (path, body, field) in [
+        ("shrink", r#"{"targets": ["cpu:0", "disk:0"]}"#, "targets"),
+        ("shrink-after-next-run", r#"{"targets": ["disk:0"]}"#, "targets"),
+        ("embed", r#"{"texts": ["a"], "shrink_after": ["disk:0"]}"#, "shrink_after"),
+    ] {
+        let (status, error) = scene.refused(Method::POST, &format!("/ebb/v1/models/m/{path}"), body).await;
+        assert_eq!((status, error.code), (StatusCode::BAD_REQUEST, Code::InvalidTarget), "{path}");
+        assert_eq!(
+            (error.message.as_str(), error.param.as_deref()),
+            ("'disk:0' is not a shrink target", Some(field))
+        );
+        assert!(error.hint.is_some_and(|hint| hint.contains("cpu:0 or gpu:0")), "{path}");
+    }
+    // What is wrong is said, not what only looks like it.
+    let (_, error) = scene.refused(Method::POST, "/ebb/v1/models/m/load", r#"{"targets": ["disk:0"]}"#).await;
+    assert!(error.message.contains("unknown field `targets`"), "{}", error.message);
 }
 
 #[tokio::test]
