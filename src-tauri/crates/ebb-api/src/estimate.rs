@@ -67,6 +67,15 @@ pub(crate) fn estimate(
     };
     let total_bytes = added.weights_bytes.saturating_add(working_bytes).saturating_add(EMPTY_WORKER_BYTES);
     let (available_bytes, machine_bytes) = system_memory()?;
+    let is_there = added.path.is_file() || holds_model(&added.path, 1);
+    let basis = if is_there {
+        basis
+    } else {
+        format!(
+            "{} holds no model any more, so it cannot be loaded; {basis}, as they were when it was added",
+            added.path.display()
+        )
+    };
     Ok(Estimate {
         model: alias.to_owned(),
         weights_bytes: added.weights_bytes,
@@ -74,14 +83,15 @@ pub(crate) fn estimate(
         total_bytes,
         available_bytes,
         machine_bytes,
-        fits: total_bytes <= available_bytes,
+        fits: is_there && total_bytes <= available_bytes,
         basis,
     })
 }
 
 /// What a person should know before the model is loaded, if anything.
 pub(crate) fn warning(estimate: &Estimate) -> Option<String> {
-    (!estimate.fits).then(|| {
+    // Where it does not fit for another reason, loading says it.
+    (!estimate.fits && estimate.total_bytes > estimate.available_bytes).then(|| {
         format!(
             "it may need {}, and {} are free now; it is loaded all the same",
             format_bytes(estimate.total_bytes),
@@ -121,6 +131,21 @@ fn working_bytes(shape: Shape, batch_tokens: u64) -> u64 {
     batch_tokens.saturating_mul(a_token).saturating_mul(F32)
 }
 
+/// Whether it is a model file that is there, or a folder with one in it or in a folder so many levels below.
+fn holds_model(path: &Path, levels: u32) -> bool {
+    if path.is_file() {
+        return path.extension().is_some_and(|ending| ending == "onnx" || ending == "ort");
+    }
+    fs::read_dir(path).is_ok_and(|mut entries| {
+        entries.any(|entry| {
+            entry.is_ok_and(|entry| {
+                let path = entry.path();
+                (path.is_file() || levels > 0) && holds_model(&path, levels.saturating_sub(1))
+            })
+        })
+    })
+}
+
 /// The shape from the `config.json` beside the model, or above its `onnx` folder.
 fn read_shape(model: &Path) -> Option<Shape> {
     let near = if model.is_dir() { model } else { model.parent()? };
@@ -153,6 +178,8 @@ mod tests {
         assert_eq!(small.total_bytes, 90_000_000 + small.working_bytes + EMPTY_WORKER_BYTES);
         assert!(small.available_bytes > 0 && small.available_bytes <= small.machine_bytes);
         let file = folder.path().join("onnx").join("model.onnx");
+        fs::create_dir(folder.path().join("onnx")).unwrap();
+        fs::write(&file, "").unwrap();
         assert_eq!(
             estimate("m", &added(&file, 90_000_000), &options, None).unwrap().working_bytes,
             small.working_bytes
@@ -172,6 +199,21 @@ mod tests {
         assert_eq!(working_bytes(long, 8_192), working_bytes(usual, 8_192));
     }
 
+    #[test]
+    fn what_is_gone_does_not_fit() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("onnx")).unwrap();
+        let file = folder.path().join("onnx").join("model.onnx");
+        let of = |path: &Path| estimate("m", &added(path, 1), &LoadOptions::default(), None).unwrap();
+        fs::write(&file, "").unwrap();
+        assert!(of(&file).fits && of(folder.path()).fits);
+        fs::remove_file(&file).unwrap();
+        assert!(!of(&file).fits);
+        let estimate = of(folder.path());
+        assert!(!estimate.fits && estimate.basis.contains("holds no model any more"), "{estimate:?}");
+        assert_eq!(warning(&estimate), None, "its memory is not what keeps it from loading");
+    }
+
     /// C24: whatever it says, it only warns.
     #[test]
     fn what_does_not_fit_is_a_warning() {
@@ -179,6 +221,7 @@ mod tests {
         let huge = estimate("m", &added(folder.path(), u64::MAX), &LoadOptions::default(), None).unwrap();
         assert!(!huge.fits);
         assert!(warning(&huge).unwrap().contains("loaded all the same"));
+        fs::write(folder.path().join("model.onnx"), "").unwrap();
         let small = estimate("m", &added(folder.path(), 1), &LoadOptions::default(), None).unwrap();
         assert_eq!((small.working_bytes, small.fits), (0, true));
         assert_eq!(warning(&small), None);
