@@ -4,7 +4,6 @@ use std::{
     convert::Infallible,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
     sync::{Arc, PoisonError},
     time::Duration,
 };
@@ -321,10 +320,9 @@ async fn or_unload<T>(
     orders: &mut mpsc::UnboundedReceiver<Order>,
     work: impl Future<Output = T>,
 ) -> Result<T, Leave> {
-    let mut work = pin!(work);
     tokio::select! {
         biased;
-        done = &mut work => Ok(done),
+        done = work => Ok(done),
         order = orders.recv() => Err(order.map_or(Leave::Done, Leave::Told)),
     }
 }
