@@ -1,5 +1,6 @@
 //! A session without a model, for tests of everything around one. Deterministic: an embed job of `n` texts takes one step
-//! a text, its vector holds the text's length in bytes, and the arena grows by the longest text's length until shrunk.
+//! a text, its vector holds the text's length in bytes, and the arena grows by the longest text's length until shrunk. A
+//! generation says the last message again, a word a step; a transcription gives one segment a KiB of audio.
 
 use std::{
     collections::BTreeMap,
@@ -9,8 +10,9 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
-    ArenaSample, Chunk, ChunkBody, Code, Control, EmbedFigures, Failure, Figures, Job, JobKind, Memory,
-    ModelInfo, ModelKind, Progress, Session, ShrinkReport, Step, Target, TensorFigures,
+    ArenaSample, AudioInfo, ChatInfo, Chunk, ChunkBody, Code, Control, EmbedFigures, Failure, Figures,
+    FinishReason, GenerateFigures, Generation, Job, JobKind, Memory, ModelInfo, ModelKind, Piece, Progress,
+    Segment, Session, ShrinkReport, Step, Target, TensorFigures, ToolCall, TranscribeFigures,
     options::{self, OptionLine},
 };
 
@@ -49,11 +51,31 @@ pub struct FakeRun {
 }
 
 impl FakeSession {
-    /// A fake model with one CPU arena.
+    /// A fake embedding model with one CPU arena.
     pub fn new(alias: &str) -> Self {
+        Self::of_kind(alias, ModelKind::Embeddings)
+    }
+
+    /// A fake model of this kind, which does all kinds of work nevertheless.
+    pub fn of_kind(alias: &str, kind: ModelKind) -> Self {
+        let chat = ChatInfo {
+            context_tokens: 1_000,
+            kv_bytes_per_token: 1,
+            kv_shared: true,
+            prefill_tokens: 10,
+            prefix_cache_bytes: 0,
+            template: true,
+            tools: true,
+        };
+        let audio = AudioInfo {
+            family: "fake".to_owned(),
+            sample_rate_hz: 16_000,
+            languages: Vec::new(),
+            voice_detector: false,
+        };
         let info = ModelInfo {
             alias: alias.to_owned(),
-            kind: ModelKind::Embeddings,
+            kind,
             file: "fake".to_owned(),
             provider: "cpu".to_owned(),
             arenas: vec![Target::cpu(0)],
@@ -61,6 +83,8 @@ impl FakeSession {
             inputs: Vec::new(),
             outputs: Vec::new(),
             embedding: None,
+            chat: (kind == ModelKind::Chat).then_some(chat),
+            audio: (kind == ModelKind::Audio).then_some(audio),
             options: Vec::new(),
             runtime_version: "fake".to_owned(),
             runtime_library: "fake".to_owned(),
@@ -139,8 +163,62 @@ impl Session for FakeSession {
                     cap_retries: 0,
                 })))
             }
+            JobKind::Generate(generation) => {
+                let step = said_again(generation, run.done, chunks)?;
+                run.done += 1;
+                Ok(step)
+            }
+            JobKind::Transcribe(_) => {
+                let segments = run.data.len().div_ceil(1 << 10);
+                if run.done < segments {
+                    let index = run.done as u32;
+                    let (start_ms, end_ms) = (u64::from(index) * 1_000, u64::from(index + 1) * 1_000);
+                    let text = format!(" part {index}");
+                    let segment = Segment { index, start_ms, end_ms, text, partial: false };
+                    chunks.push(Chunk { body: ChunkBody::Segment(segment), data: Bytes::new() });
+                    run.done += 1;
+                    return Ok(Step::More(Progress { done: end_ms, total: segments as u64 * 1_000 }));
+                }
+                Ok(Step::Done(Figures::Transcribe(TranscribeFigures {
+                    audio_ms: segments as u64 * 1_000,
+                    segments: segments as u32,
+                    ..TranscribeFigures::default()
+                })))
+            }
         }
     }
+}
+
+/// A step of the fake's generation: the next word of the last message. Where tools are given, the last step calls the first
+/// of them with that message. Ends after `max_tokens` words.
+fn said_again(generation: &Generation, done: usize, chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
+    let last = generation.messages.last().map(|message| message.content.as_str());
+    let text = generation.prompt.as_deref().or(last).ok_or_else(|| {
+        Failure::new(Code::InvalidRequest, "there is neither a message nor a prompt").param("messages")
+    })?;
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    let all = words.len().min(generation.max_tokens.map_or(usize::MAX, |tokens| tokens as usize));
+    if let Some(word) = words[..all].get(done) {
+        if word.trim() == FAIL {
+            return Err(Failure::new(Code::Internal, "the fake was told to fail"));
+        }
+        let piece = Piece { text: (*word).to_owned(), logprobs: Vec::new() };
+        chunks.push(Chunk { body: ChunkBody::Piece(piece), data: Bytes::new() });
+        return Ok(Step::More(Progress { done: words.len() as u64, total: words.len() as u64 }));
+    }
+    let mut finish_reason = if all < words.len() { FinishReason::Length } else { FinishReason::Stop };
+    if let Some(tool) = generation.tools.first() {
+        finish_reason = FinishReason::ToolCalls;
+        let arguments = serde_json::json!({ "text": text }).to_string();
+        let call = ToolCall { id: "call_1".to_owned(), name: tool.name.clone(), arguments };
+        chunks.push(Chunk { body: ChunkBody::ToolCall(call), data: Bytes::new() });
+    }
+    Ok(Step::Done(Figures::Generate(GenerateFigures {
+        prompt_tokens: words.len() as u32,
+        completion_tokens: all as u32,
+        finish_reason,
+        ..GenerateFigures::default()
+    })))
 }
 
 impl Control for FakeControl {

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Target;
+use crate::{
+    GenerateFigures, Generation, Piece, Segment, Target, ToolCall, TranscribeFigures, Transcription,
+};
 
-/// One request: one embed call, one run on tensors. The unit that queues, cancels, and counts as one run.
+/// One request: one embed call, one generation, one transcription, one run on tensors. The unit that queues, cancels, and counts as one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// What to do.
@@ -41,6 +43,10 @@ pub enum JobKind {
         /// Outputs that are wanted; empty: all.
         outputs: Vec<String>,
     },
+    /// Text of a chat model. Chunks: [`ChunkBody::Piece`]s, then [`ChunkBody::ToolCall`]s.
+    Generate(Box<Generation>),
+    /// What is said in an audio file, whose bytes follow as they are. Chunks: [`ChunkBody::Segment`].
+    Transcribe(Transcription),
 }
 
 /// Element type of a tensor, by the names that NumPy uses.
@@ -104,7 +110,7 @@ pub struct Chunk {
 }
 
 /// What a [`Chunk`] holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ChunkBody {
     /// `count` vectors of `dimensions` f32 each, for the texts from `first` on. Chunks come in order.
     Vectors {
@@ -117,32 +123,44 @@ pub enum ChunkBody {
     },
     /// One output tensor.
     Tensor(TensorSpec),
+    /// The next piece of a generated text.
+    Piece(Piece),
+    /// A call that the model asks for, whole.
+    ToolCall(ToolCall),
+    /// A stretch of speech.
+    Segment(Segment),
 }
 
 /// How far a job has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Items done: texts embedded.
+    /// Items done: texts embedded, tokens of the prompt read, milliseconds of audio heard.
     pub done: u64,
     /// Items in all.
     pub total: u64,
 }
 
 /// What a job amounted to, told at its end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Figures {
     /// Of an embed job.
     Embed(EmbedFigures),
     /// Of a run on tensors.
     Tensors(TensorFigures),
+    /// Of a generation.
+    Generate(GenerateFigures),
+    /// Of a transcription.
+    Transcribe(TranscribeFigures),
 }
 
 impl Figures {
-    /// Items of the request, as a policy counts them: texts embedded, runs on tensors.
+    /// Items of the request, as a policy counts them: texts embedded, tokens generated, segments heard, runs on tensors.
     pub fn items(&self) -> u32 {
         match self {
             Self::Embed(figures) => figures.texts,
             Self::Tensors(_) => 1,
+            Self::Generate(figures) => figures.completion_tokens,
+            Self::Transcribe(figures) => figures.segments,
         }
     }
 
@@ -151,6 +169,8 @@ impl Figures {
         match self {
             Self::Embed(figures) => figures.cap_retries,
             Self::Tensors(figures) => figures.cap_retries,
+            Self::Generate(figures) => figures.cap_retries,
+            Self::Transcribe(figures) => figures.cap_retries,
         }
     }
 }

@@ -19,7 +19,10 @@
 mod event;
 mod failure;
 pub mod fake;
+mod generation;
 mod job;
+mod json;
+mod keep_alive;
 mod load;
 mod model;
 pub mod operations;
@@ -32,15 +35,25 @@ mod session;
 mod shrink;
 mod size;
 mod target;
+mod transcription;
 
 pub use event::{Event, EventKind};
 pub use failure::{Code, ErrorBody, ErrorFields, Failure};
+pub use generation::{
+    FinishReason, GenerateFigures, Generation, Message, Piece, ResponseFormat, TokenLogprob, Tool, ToolCall,
+    ToolChoice, TopLogprob,
+};
 pub use job::{
     Chunk, ChunkBody, DType, EmbedFigures, Figures, Job, JobKind, Progress, TensorFigures, TensorSpec,
     Truncation,
 };
+pub use json::Json;
+pub use keep_alive::KeepAlive;
 pub use load::{LoadOptions, LoadSpec};
-pub use model::{EmbeddingInfo, Inspection, ModelInfo, ModelKind, Pooling, Probe, ProbedDevice, TensorInfo};
+pub use model::{
+    AudioInfo, ChatInfo, EmbeddingInfo, Inspection, ModelInfo, ModelKind, Pooling, Probe, ProbedDevice,
+    TensorInfo,
+};
 pub use places::{Endpoint, Places};
 pub use policy::{Decision, Outcome, Policy, RunReport, ShrinkEvery};
 pub use profile::{DEFAULT_PROFILE, built_in_profiles};
@@ -49,3 +62,4 @@ pub use session::{Control, Session, Step};
 pub use shrink::{DroppedPool, DroppedTarget, ShrinkReport};
 pub use size::{format_bytes, parse_bytes};
 pub use target::Target;
+pub use transcription::{Segment, TranscribeFigures, Transcription};

@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::options::{Requested, Scope, canonical, provider_name};
+use crate::{
+    KeepAlive,
+    options::{Requested, Scope, canonical, provider_name},
+};
 
 /// What a user may choose when a model is loaded. The same names in JSON, on the command line (`--session-option`), in
 /// Python and in profiles. Values of options are text, as ONNX Runtime takes them.
@@ -34,6 +37,14 @@ pub struct LoadOptions {
     pub threads: Option<u32>,
     /// Tokens, padding included, that one batch of an embed job may hold.
     pub batch_tokens: Option<u32>,
+    /// Most tokens of a prompt and its answer together; the model's own limit where not given.
+    pub context_tokens: Option<u32>,
+    /// Most tokens of a prompt that are read in one step: what bounds the memory that a long prompt takes.
+    pub prefill_tokens: Option<u32>,
+    /// Most bytes that caches of ended conversations may hold for their next turn; 0: none.
+    pub prefix_cache_bytes: Option<u64>,
+    /// Unload when nobody has used it for so long.
+    pub keep_alive: Option<KeepAlive>,
     /// Which file of the folder, by a part of its name: `int8`, `q4`, `fp16`.
     pub variant: Option<String>,
     /// Requests that may wait; more are refused as busy.
@@ -77,6 +88,10 @@ impl LoadOptions {
             shrink_every: self.shrink_every.or(base.shrink_every),
             threads: self.threads.or(base_threads),
             batch_tokens: self.batch_tokens.or(base.batch_tokens),
+            context_tokens: self.context_tokens.or(base.context_tokens),
+            prefill_tokens: self.prefill_tokens.or(base.prefill_tokens),
+            prefix_cache_bytes: self.prefix_cache_bytes.or(base.prefix_cache_bytes),
+            keep_alive: self.keep_alive.or(base.keep_alive),
             variant: self.variant.or(base.variant),
             queue: self.queue.or(base.queue),
             restart: self.restart.or(base.restart),

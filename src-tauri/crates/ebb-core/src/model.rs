@@ -12,9 +12,9 @@ use crate::{DType, Target, options::OptionLine};
 pub enum ModelKind {
     /// Texts to vectors.
     Embeddings,
-    /// Text generation; recognised by its folder.
+    /// Messages to text.
     Chat,
-    /// Speech; recognised by its folder.
+    /// Speech to text.
     Audio,
     /// A bare `.onnx` or `.ort` file: tensors in, tensors out.
     Tensors,
@@ -97,6 +97,38 @@ pub struct EmbeddingInfo {
     pub batch_tokens: u32,
 }
 
+/// What is particular to a chat model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatInfo {
+    /// Most tokens of a prompt and its answer together: what the model takes, or less where `context_tokens` says so.
+    pub context_tokens: u32,
+    /// Bytes of KV cache that one token takes.
+    pub kv_bytes_per_token: u64,
+    /// Whether one buffer is read and written in place, instead of copied with each token.
+    pub kv_shared: bool,
+    /// Most tokens of a prompt that are read in one step.
+    pub prefill_tokens: u32,
+    /// Most bytes that caches of ended conversations may hold.
+    pub prefix_cache_bytes: u64,
+    /// Whether the folder has a chat template; without one only a bare `prompt` can be continued.
+    pub template: bool,
+    /// Whether the template takes tools.
+    pub tools: bool,
+}
+
+/// What is particular to a speech model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AudioInfo {
+    /// What family it is of: `moonshine`, `whisper`.
+    pub family: String,
+    /// Samples a second that it takes; audio is resampled to it.
+    pub sample_rate_hz: u32,
+    /// Languages that it can be told, by code; empty where it knows one only.
+    pub languages: Vec<String>,
+    /// Whether a voice detector cuts long audio where nobody speaks.
+    pub voice_detector: bool,
+}
+
 /// What was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
@@ -118,6 +150,12 @@ pub struct ModelInfo {
     pub outputs: Vec<TensorInfo>,
     /// Set for an embedding model.
     pub embedding: Option<EmbeddingInfo>,
+    /// Set for a chat model.
+    #[serde(default)]
+    pub chat: Option<ChatInfo>,
+    /// Set for a speech model.
+    #[serde(default)]
+    pub audio: Option<AudioInfo>,
     /// Every option as requested, as forwarded, and as it took effect.
     pub options: Vec<OptionLine>,
     /// Version of the ONNX Runtime library.

@@ -6,12 +6,17 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EmbedFigures, LoadOptions, ModelInfo, ModelKind, Progress, Sample, Target, TensorFigures, TensorSpec,
+    EmbedFigures, GenerateFigures, Generation, KeepAlive, LoadOptions, ModelInfo, ModelKind, Piece, Progress,
+    Sample, Segment, Target, TensorFigures, TensorSpec, TokenLogprob, ToolCall, TranscribeFigures,
+    Transcription,
     options::{CatalogueEntry, OptionLine},
 };
 
 /// Largest body of a request that a host takes, unless it was set up otherwise.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
+
+/// Largest audio file that a host takes: three hours of speech as 16-bit samples at 16 kHz, and somewhat more.
+pub const MAX_AUDIO_BYTES: usize = 512 << 20;
 
 /// Whether a model is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +149,9 @@ pub struct Stats {
     pub history: Vec<Sample>,
     /// Requests waiting.
     pub queued: u32,
+    /// When it will be unloaded if nobody uses it, from now; `None`: it stays.
+    #[serde(default)]
+    pub unloads_in_ms: Option<u64>,
     /// Batches that hit the cap and were tried again after a shrink, since load.
     pub cap_retries: u64,
     /// Shrinks since load.
@@ -185,6 +193,152 @@ pub struct EmbedRequest {
     pub shrink_after: Option<Vec<Target>>,
     /// Run options of this request alone.
     pub run_options: BTreeMap<String, String>,
+    /// See [`RequestOptions::timeout_ms`].
+    pub timeout_ms: Option<u64>,
+    /// See [`RequestOptions::keep_alive`].
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// What every request may ask for besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequestOptions {
+    /// Shrink once the answer is out: the arenas named, all where the list is empty.
+    pub shrink_after: Option<Vec<Target>>,
+    /// Run options of this request alone.
+    pub run_options: BTreeMap<String, String>,
+    /// Give up, with the code `timeout`, if the answer is not complete by then.
+    pub timeout_ms: Option<u64>,
+    /// From this request on: unload the model when nobody has used it for so long.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// Body of a request for text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GenerateRequest {
+    /// What to generate.
+    pub generation: Generation,
+    /// Answer as a stream of [`GeneratePiece`] lines instead of one [`GenerateAnswer`].
+    pub stream: bool,
+    /// What it may ask for besides.
+    pub options: RequestOptions,
+}
+
+/// Generated text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GenerateAnswer {
+    /// The text.
+    pub text: String,
+    /// Calls that the model asks for.
+    pub tool_calls: Vec<ToolCall>,
+    /// One for each token, where they were asked for.
+    pub logprobs: Vec<TokenLogprob>,
+    /// What it took.
+    pub figures: GenerateFigures,
+}
+
+/// A line of a streamed text. An error in mid-stream is a line too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GeneratePiece {
+    /// How much of the prompt has been read, in tokens.
+    Progress(Progress),
+    /// The next piece.
+    Piece(Piece),
+    /// A call, whole.
+    ToolCall(ToolCall),
+    /// The end.
+    Figures(GenerateFigures),
+    /// It failed.
+    Error(crate::failure::ErrorFields),
+}
+
+/// What is asked of a speech model; the audio file travels beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TranscribeRequest {
+    /// How to transcribe.
+    pub transcription: Transcription,
+    /// Answer as a stream of [`TranscribePiece`] lines instead of one [`TranscribeAnswer`].
+    pub stream: bool,
+    /// What it may ask for besides.
+    pub options: RequestOptions,
+}
+
+/// What was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscribeAnswer {
+    /// All of it.
+    pub text: String,
+    /// Stretch by stretch.
+    pub segments: Vec<Segment>,
+    /// What it took.
+    pub figures: TranscribeFigures,
+}
+
+/// A line of a streamed transcription. An error in mid-stream is a line too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TranscribePiece {
+    /// How much has been heard, in milliseconds of audio.
+    Progress(Progress),
+    /// A stretch of speech.
+    Segment(Segment),
+    /// The end.
+    Figures(TranscribeFigures),
+    /// It failed.
+    Error(crate::failure::ErrorFields),
+}
+
+/// What the holder of a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyScope {
+    /// Use models that were added: embed, generate, transcribe, run, list.
+    Infer,
+    /// Everything else: load with options, shrink, add and remove models, keys, end the host.
+    Control,
+}
+
+/// Makes a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddKey {
+    /// Its unique name.
+    pub name: String,
+    /// What its holder may do; `infer` alone where not given.
+    #[serde(default)]
+    pub scopes: Vec<KeyScope>,
+}
+
+/// A key that was made. The host keeps only its hash: it is never shown again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedKey {
+    /// Its name.
+    pub name: String,
+    /// The key, as `Authorization: Bearer` takes it.
+    pub key: String,
+    /// What its holder may do.
+    pub scopes: Vec<KeyScope>,
+}
+
+/// A key without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyEntry {
+    /// Its name.
+    pub name: String,
+    /// What its holder may do.
+    pub scopes: Vec<KeyScope>,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at_ms: u64,
+}
+
+/// Every key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyList {
+    /// By name.
+    pub keys: Vec<KeyEntry>,
 }
 
 /// Answer to an embed request.
@@ -241,6 +395,10 @@ pub struct RunRequest {
     pub shrink_after: Option<Vec<Target>>,
     /// See [`EmbedRequest::run_options`].
     pub run_options: BTreeMap<String, String>,
+    /// See [`RequestOptions::timeout_ms`].
+    pub timeout_ms: Option<u64>,
+    /// See [`RequestOptions::keep_alive`].
+    pub keep_alive: Option<KeepAlive>,
 }
 
 /// Answer to a run on tensors.

@@ -87,6 +87,7 @@ impl Recorder {
             after_load: book.after_load.clone(),
             history: Vec::new(),
             queued,
+            unloads_in_ms: None,
             cap_retries: book.cap_retries,
             shrinks: book.shrinks,
             freed_bytes: book.freed_bytes,

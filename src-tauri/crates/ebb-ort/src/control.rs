@@ -12,31 +12,31 @@ use ebb_core::{
 
 use crate::{Error, held::Held, process, provider::Chosen, sys};
 
-/// Controls of every session that a model has: several for a model of several files.
+/// Controls of all the sessions that a model has: several for a model of several files.
 #[derive(Debug)]
 pub(crate) struct OrtControl {
     alias: String,
     provider: Chosen,
     weights_bytes: u64,
     targets: Vec<Target>,
-    held: RwLock<Vec<Arc<Held>>>,
+    /// `None` once the model is closed.
+    held: RwLock<Option<Arc<Held>>>,
 }
 
 impl OrtControl {
     /// Controls for these sessions. `file_bytes` is the size of the weights on disk: an arena holds only those that were
     /// packed or copied for the run, the others lie as they were read.
-    pub(crate) fn new(alias: &str, provider: &Chosen, file_bytes: u64, held: Vec<Arc<Held>>) -> Self {
-        let mut targets: Vec<Target> =
-            held.iter().flat_map(|held| &held.arenas).map(crate::arena::Arena::target).collect();
+    pub(crate) fn new(alias: &str, provider: &Chosen, file_bytes: u64, held: Arc<Held>) -> Self {
+        let mut targets: Vec<Target> = held.arenas.iter().map(crate::arena::Arena::target).collect();
         targets.sort();
         targets.dedup();
-        let in_use = held.iter().filter_map(|held| held.cpu_stats()).map(|stats| stats.in_use_bytes).sum();
+        let in_use = held.cpu_stats().map_or(0, |stats| stats.in_use_bytes);
         Self {
             alias: alias.to_owned(),
             provider: provider.clone(),
             weights_bytes: file_bytes.max(in_use),
             targets,
-            held: RwLock::new(held),
+            held: RwLock::new(Some(held)),
         }
     }
 
@@ -47,17 +47,17 @@ impl OrtControl {
 
     /// Lets go of the arenas, so that they go with their sessions, whoever still has these controls.
     pub(crate) fn close(&self) {
-        self.held.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.held.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    fn held(&self) -> Vec<Arc<Held>> {
+    fn held(&self) -> Option<Arc<Held>> {
         self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// One sample for each device: the arenas of all sessions on it together.
-    fn arenas(&self, held: &[Arc<Held>]) -> Result<Vec<ArenaSample>, Error> {
+    fn arenas(held: Option<&Held>) -> Result<Vec<ArenaSample>, Error> {
         let mut samples: Vec<ArenaSample> = Vec::new();
-        for arena in held.iter().flat_map(|held| &held.arenas) {
+        for arena in held.into_iter().flat_map(|held| &held.arenas) {
             let one = arena.sample()?;
             match samples.iter_mut().find(|sum| sum.device == one.device) {
                 Some(sum) => add(sum, &one),
@@ -68,7 +68,7 @@ impl OrtControl {
     }
 
     /// Splits what was asked for into what a tick reaches now and what it does not, with the reason.
-    fn sort(&self, held: &[Arc<Held>], asked: Option<&[Target]>) -> (Vec<Target>, Vec<DroppedTarget>) {
+    fn sort(&self, held: Option<&Held>, asked: Option<&[Target]>) -> (Vec<Target>, Vec<DroppedTarget>) {
         let (mut now, mut dropped) = (Vec::new(), Vec::new());
         for &target in asked.unwrap_or(&self.targets) {
             let reason = match target {
@@ -80,7 +80,9 @@ impl OrtControl {
                     continue;
                 }
                 Target::Gpu(_) => {
-                    held.iter().for_each(|held| held.shrink_on_next_run(target));
+                    if let Some(held) = held {
+                        held.shrink_on_next_run(target);
+                    }
                     "takes effect at the end of the model's next run: a GPU arena is reached only by a run of its own \
                      session"
                         .to_owned()
@@ -94,16 +96,17 @@ impl OrtControl {
 
     fn shrink_now(&self, asked: Option<&[Target]>) -> Result<ShrinkReport, Error> {
         let held = self.held();
-        let (targets, dropped) = self.sort(&held, asked);
+        let held = held.as_deref();
+        let (targets, dropped) = self.sort(held, asked);
         let reserved = || -> Result<u64, Error> {
-            let arenas = self.arenas(&held)?;
+            let arenas = Self::arenas(held)?;
             let shrunk = arenas.iter().filter(|arena| targets.contains(&arena.device));
             Ok(shrunk.map(|arena| arena.reserved_bytes).sum())
         };
         let (before, reserved_before_bytes) = (process::memory()?, reserved()?);
         let started = Instant::now();
         if !targets.is_empty() {
-            held.iter().try_for_each(|held| held.shrink_cpu())?;
+            held.map_or(Ok(()), Held::shrink_cpu)?;
         }
         let took = started.elapsed();
         let reserved_after_bytes = reserved()?;
@@ -130,7 +133,7 @@ impl OrtControl {
 
 impl Control for OrtControl {
     fn memory(&self) -> Result<Memory, Failure> {
-        let arenas = self.arenas(&self.held())?;
+        let arenas = Self::arenas(self.held().as_deref())?;
         let process = process::memory().map_err(Error::from)?;
         let weights = Pool { name: "weights".to_owned(), bytes: self.weights_bytes, droppable: false };
         Ok(Memory {

@@ -1,6 +1,6 @@
 //! What a session holds that other threads look at and shrink while it runs.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ebb_core::Target;
 
@@ -10,21 +10,22 @@ use crate::{
     tick::Tick,
 };
 
-/// The arenas of one session. They must go when the model does: each keeps its memory alive.
+/// The arenas of a model's sessions, which share the one CPU arena. They must go when the model does: each keeps its memory
+/// alive.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     pub(crate) arenas: Vec<Arena>,
     /// Keys of the arena's plan that ONNX Runtime refused.
     pub(crate) refused: Vec<String>,
-    /// Shrinks the CPU arena; there where the session has one.
+    /// Shrinks the CPU arena; there where the sessions have one.
     pub(crate) tick: Option<Tick>,
-    /// GPU arenas to shrink at the end of the next run: only a run of their own session reaches them.
-    on_next_run: Mutex<Vec<Target>>,
+    /// GPU arenas to shrink at the end of each session's next run: only a run of their own session reaches them.
+    on_next_run: Vec<Mutex<Vec<Target>>>,
 }
 
 impl Held {
-    pub(crate) fn new(arenas: Vec<Arena>, tick: Option<Tick>, refused: Vec<String>) -> Self {
-        Self { arenas, refused, tick, on_next_run: Mutex::default() }
+    pub(crate) fn new(sessions: usize, arenas: Vec<Arena>, tick: Option<Tick>, refused: Vec<String>) -> Self {
+        Self { arenas, refused, tick, on_next_run: (0..sessions).map(|_| Mutex::default()).collect() }
     }
 
     /// What the CPU arena holds; `None` where there is none.
@@ -41,23 +42,28 @@ impl Held {
         self.tick.as_ref().map_or(Ok(()), Tick::shrink)
     }
 
-    /// Shrinks a GPU arena at the end of the next run.
+    /// Shrinks a GPU arena of every session at the end of its next run.
     pub(crate) fn shrink_on_next_run(&self, target: Target) {
-        let mut waiting = self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner);
-        if !waiting.contains(&target) {
-            waiting.push(target);
+        for session in 0..self.on_next_run.len() {
+            let mut waiting = self.waiting_of(session);
+            if !waiting.contains(&target) {
+                waiting.push(target);
+            }
         }
     }
 
-    /// What waits for the next run.
-    pub(crate) fn waiting(&self) -> Vec<Target> {
-        self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What waits for the next run of a session.
+    pub(crate) fn waiting(&self, session: usize) -> Vec<Target> {
+        self.waiting_of(session).clone()
     }
 
-    /// Says that a run has shrunk these.
-    pub(crate) fn shrunk(&self, targets: &[Target]) {
-        let mut waiting = self.on_next_run.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|target| !targets.contains(target));
+    /// Says that a run of a session has shrunk these.
+    pub(crate) fn shrunk(&self, session: usize, targets: &[Target]) {
+        self.waiting_of(session).retain(|target| !targets.contains(target));
+    }
+
+    fn waiting_of(&self, session: usize) -> MutexGuard<'_, Vec<Target>> {
+        self.on_next_run[session].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,14 +73,15 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_run_goes_only_once_one_has_ended_well() {
-        let held = Held::default();
+        let held = Held::new(2, Vec::new(), None, Vec::new());
         held.shrink_on_next_run(Target::gpu(0));
         held.shrink_on_next_run(Target::gpu(0));
-        let waiting = held.waiting();
+        let waiting = held.waiting(0);
         assert_eq!(waiting, [Target::gpu(0)]);
         held.shrink_on_next_run(Target::gpu(1));
-        assert_eq!(held.waiting().len(), 2, "a run that fails takes nothing");
-        held.shrunk(&waiting);
-        assert_eq!(held.waiting(), [Target::gpu(1)]);
+        assert_eq!(held.waiting(0).len(), 2, "a run that fails takes nothing");
+        held.shrunk(0, &waiting);
+        assert_eq!(held.waiting(0), [Target::gpu(1)]);
+        assert_eq!(held.waiting(1).len(), 2, "the other session has not run");
     }
 }

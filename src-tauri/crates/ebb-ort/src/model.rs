@@ -1,6 +1,6 @@
 //! A model that is ready to serve: what it is for decides which task drives its sessions.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use ebb_core::{
@@ -83,15 +83,20 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
     let wanted = provider::first_wanted(spec.options.provider.as_deref());
     let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders, &wanted)?;
     progress("loading the model");
-    let (loaded, provider, lines) = load(&runtime, spec, &found.file)?;
+    let files = [found.file.clone()];
+    let (loaded, provider, lines) = load(&runtime, spec, &files)?;
     progress("preparing to serve");
     let session = ready(spec, found, &runtime, loaded, &provider, lines, started)?;
     tracing::info!(provider = session.info.provider, load_ms = session.info.load_ms, "the model is loaded");
     Ok(session)
 }
 
-/// Loads the file on the first provider that takes it: the one that was named, or what `auto` finds.
-fn load(runtime: &Runtime, spec: &LoadSpec, file: &Path) -> Result<(Loaded, Chosen, Vec<OptionLine>), Error> {
+/// Loads the files on the first provider that takes them: the one that was named, or what `auto` finds.
+fn load(
+    runtime: &Runtime,
+    spec: &LoadSpec,
+    files: &[PathBuf],
+) -> Result<(Vec<Loaded>, Chosen, Vec<OptionLine>), Error> {
     let options = &spec.options;
     let requested = Requested::all(options);
     let candidates =
@@ -101,7 +106,7 @@ fn load(runtime: &Runtime, spec: &LoadSpec, file: &Path) -> Result<(Loaded, Chos
         let mut plan = options::plan(&requested, &provider.name)?;
         let mut lines = std::mem::take(&mut plan.lines);
         lines.extend(settings::default_line(&plan));
-        let opening = Opening { runtime, file, plan: &plan, provider: &provider, threads: options.threads };
+        let opening = Opening { runtime, files, plan: &plan, provider: &provider, threads: options.threads };
         match Loaded::open(&opening, &mut lines) {
             Ok(loaded) => return Ok((loaded, provider, lines)),
             Err(error) if index < last => {
@@ -117,37 +122,41 @@ fn ready(
     spec: &LoadSpec,
     found: Inspection,
     runtime: &Runtime,
-    loaded: Loaded,
+    mut loaded: Vec<Loaded>,
     provider: &Chosen,
     lines: Vec<OptionLine>,
     started: Instant,
 ) -> Result<OrtSession, Error> {
-    let held = vec![Arc::clone(loaded.held())];
-    let control = Arc::new(OrtControl::new(&spec.alias, provider, found.weights_bytes, held));
-    let (inputs, outputs) = (loaded.inputs().to_vec(), loaded.outputs().to_vec());
-    let (task, embedding) = match found.kind {
-        ModelKind::Embeddings => {
-            let embedder = Embedder::open(&spec.path, loaded, &spec.options)?;
-            let info = embedder.info().clone();
-            (Task::Embed(Box::new(embedder)), Some(info))
-        }
-        _ => (Task::Tensors(Box::new(Tensors::new(loaded))), None),
-    };
-    let info = ModelInfo {
+    // The files that were asked for are there, at least one.
+    let first = loaded.remove(0);
+    let control =
+        Arc::new(OrtControl::new(&spec.alias, provider, found.weights_bytes, Arc::clone(first.held())));
+    let mut info = ModelInfo {
         alias: spec.alias.clone(),
         kind: found.kind,
         file: found.file.display().to_string(),
         provider: provider.name.clone(),
         arenas: control.targets().to_vec(),
         weights_bytes: found.weights_bytes,
-        inputs,
-        outputs,
-        embedding,
+        inputs: first.inputs().to_vec(),
+        outputs: first.outputs().to_vec(),
+        embedding: None,
+        chat: None,
+        audio: None,
         options: lines,
         runtime_version: runtime.library.version.clone(),
         runtime_library: runtime.library.path.display().to_string(),
-        load_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        load_ms: 0,
     };
+    let task = match found.kind {
+        ModelKind::Embeddings => {
+            let embedder = Embedder::open(&spec.path, first, &spec.options)?;
+            info.embedding = Some(embedder.info().clone());
+            Task::Embed(Box::new(embedder))
+        }
+        _ => Task::Tensors(Box::new(Tensors::new(first))),
+    };
+    info.load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(OrtSession { task, control, info, _trim: TrimOnDrop })
 }
 
@@ -175,14 +184,7 @@ impl Session for OrtSession {
             (Task::Tensors(tensors), JobKind::Tensors { inputs, outputs }) => {
                 Kind::Tensors(tensors.begin(inputs, outputs, data, run_options)?)
             }
-            (Task::Embed(_), _) => {
-                return Err(Failure::new(Code::Unsupported, "this model takes texts, not tensors")
-                    .hint("embed texts with it, or load its .onnx file by itself to run tensors"));
-            }
-            (Task::Tensors(_), _) => {
-                return Err(Failure::new(Code::Unsupported, "this model takes tensors, not texts")
-                    .hint("run tensors through it, or load the folder of an embedding model"));
-            }
+            (task, job) => return Err(misfit(task, &job)),
         }))
     }
 
@@ -194,4 +196,21 @@ impl Session for OrtSession {
         };
         Ok(step)
     }
+}
+
+/// A job for another kind of model.
+fn misfit(task: &Task, job: &JobKind) -> Failure {
+    let (takes, hint) = match task {
+        Task::Embed(_) => ("texts to embed", "embed texts with it"),
+        Task::Tensors(_) => ("tensors", "run tensors through it: `ebb run`"),
+    };
+    let asked = match job {
+        JobKind::Embed { .. } => "to embed texts",
+        JobKind::Tensors { .. } => "to run tensors",
+        JobKind::Generate(_) => "to generate text",
+        JobKind::Transcribe(_) => "to transcribe speech",
+    };
+    Failure::new(Code::Unsupported, format!("this model takes {takes}; it was asked {asked}"))
+        .hint(format!("{hint}, or name a model of the right kind: `ebb model list`"))
+        .param("model")
 }

@@ -60,15 +60,19 @@ pub(crate) fn growing(strategy: ExtendStrategy) -> Plan {
     with_arena(ArenaPlan { strategy, ..ArenaPlan::default() })
 }
 
-pub(crate) fn load(file: &Path, mut plan: Plan) -> Result<Loaded, Error> {
+pub(crate) fn load(file: &Path, plan: Plan) -> Result<Loaded, Error> {
+    load_all(&[file.to_owned()], plan).map(|mut loaded| loaded.remove(0))
+}
+
+pub(crate) fn load_all(files: &[PathBuf], mut plan: Plan) -> Result<Vec<Loaded>, Error> {
     let (runtime, provider) = (runtime(), cpu());
     let mut lines = std::mem::take(&mut plan.lines);
-    let opening = Opening { runtime: &runtime, file, plan: &plan, provider: &provider, threads: Some(1) };
+    let opening = Opening { runtime: &runtime, files, plan: &plan, provider: &provider, threads: Some(1) };
     Loaded::open(&opening, &mut lines)
 }
 
 pub(crate) fn controls(loaded: &Loaded) -> OrtControl {
-    OrtControl::new("m", &cpu(), 0, vec![Arc::clone(loaded.held())])
+    OrtControl::new("m", &cpu(), 0, Arc::clone(loaded.held()))
 }
 
 /// Runs a batch of so many rows and gives its first value.

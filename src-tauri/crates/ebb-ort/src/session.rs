@@ -1,6 +1,11 @@
-//! One model file in memory: its ONNX Runtime session.
+//! Model files in memory: their ONNX Runtime sessions, on one arena.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use ebb_core::{
     DType, Target, TensorInfo,
@@ -41,10 +46,10 @@ pub(crate) struct Ran<T> {
     pub(crate) cap_retries: u32,
 }
 
-/// How a model file is to be loaded.
+/// How the files of a model are to be loaded.
 pub(crate) struct Opening<'a> {
     pub(crate) runtime: &'a Runtime,
-    pub(crate) file: &'a Path,
+    pub(crate) files: &'a [PathBuf],
     pub(crate) plan: &'a Plan,
     pub(crate) provider: &'a Chosen,
     pub(crate) threads: Option<u32>,
@@ -54,20 +59,24 @@ pub(crate) struct Opening<'a> {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     held: Arc<Held>,
+    /// Which of the model's sessions this is.
+    index: usize,
     session: Session,
     inputs: Vec<TensorInfo>,
     outputs: Vec<TensorInfo>,
 }
 
 impl Loaded {
-    /// Loads a model file, with an arena of its own as planned. `lines` get what the session shows of their options.
+    /// Loads the files of a model in their order, all on one arena of its own as planned. `lines` get what the sessions show
+    /// of their options.
     ///
     /// # Errors
-    /// [`Error::Model`] where it is none, [`Error::CapBelowWeights`], [`Error::Provider`], [`Error::Option`].
-    pub(crate) fn open(opening: &Opening<'_>, lines: &mut [OptionLine]) -> Result<Self, Error> {
+    /// [`Error::Model`] where one is none, [`Error::CapBelowWeights`], [`Error::Provider`], [`Error::Option`].
+    pub(crate) fn open(opening: &Opening<'_>, lines: &mut [OptionLine]) -> Result<Vec<Self>, Error> {
         let limit_bytes = limit(opening)?;
         let (loaded, builder) = Self::create(opening, limit_bytes)?;
-        if let (Some(limit_bytes), Some(stats)) = (limit_bytes, loaded.held.cpu_stats()) {
+        let Some(held) = loaded.first().map(Self::held) else { return Ok(loaded) };
+        if let (Some(limit_bytes), Some(stats)) = (limit_bytes, held.cpu_stats()) {
             let needed_bytes = stats.reserved_bytes + HEADROOM_BYTES;
             if limit_bytes < needed_bytes {
                 return Err(Error::CapBelowWeights {
@@ -77,37 +86,48 @@ impl Loaded {
                 });
             }
         }
-        settings::show(lines, opening.plan, &builder, &loaded.held);
+        settings::show(lines, opening.plan, &builder, held);
         Ok(loaded)
     }
 
     /// Creates the sessions. The arena is registered for as long as that takes, on every way out.
-    fn create(opening: &Opening<'_>, limit_bytes: Option<u64>) -> Result<(Self, SessionBuilder), Error> {
-        let Opening { runtime, file, plan, provider, threads } = *opening;
+    fn create(opening: &Opening<'_>, limit_bytes: Option<u64>) -> Result<(Vec<Self>, SessionBuilder), Error> {
+        let Opening { runtime, files, plan, provider, threads } = *opening;
         let mut builder = settings::builder(runtime, plan, provider, threads)?;
-        let failed = |error: Error| at_load(error, file, provider, limit_bytes);
+        let failed = |error: Error, file: &Path| at_load(error, file, provider, limit_bytes);
+        let first = files.first().map_or(Path::new(""), PathBuf::as_path);
         let registration = plan
             .arena
             .as_ref()
             .map(|arena| Registration::new(&runtime.environment, arena, limit_bytes))
             .transpose()?;
-        let tick =
-            registration.is_some().then(|| Tick::new(&runtime.environment)).transpose().map_err(failed)?;
+        let tick = registration
+            .is_some()
+            .then(|| Tick::new(&runtime.environment))
+            .transpose()
+            .map_err(|error| failed(error, first))?;
         if let Some(tick) = &tick
             && plan.arena.as_ref().is_some_and(|arena| arena.strategy == ExtendStrategy::NextPowerOfTwo)
         {
-            tick.prime().map_err(failed)?;
+            tick.prime().map_err(|error| failed(error, first))?;
         }
-        let session =
-            builder.commit_from_file(file).map_err(Error::runtime("load the model")).map_err(failed)?;
+        let mut sessions = Vec::new();
+        for file in files {
+            let session = builder.commit_from_file(file).map_err(Error::runtime("load the model"));
+            sessions.push(session.map_err(|error| failed(error, file))?);
+        }
         let refused = registration.as_ref().map(|made| made.refused().to_vec()).unwrap_or_default();
         drop(registration);
-        let held = Held::new(arenas_of(&session, provider)?, tick, refused);
+        let held = Held::new(sessions.len(), arenas_of(&sessions, provider)?, tick, refused);
         // Loading leaves free regions behind; from here on, what is reserved is what the model needs.
         held.shrink_cpu()?;
-        let inputs = session.inputs().iter().map(described).collect();
-        let outputs = session.outputs().iter().map(described).collect();
-        Ok((Self { held: Arc::new(held), session, inputs, outputs }, builder))
+        let held = Arc::new(held);
+        let loaded = sessions.into_iter().enumerate().map(|(index, session)| {
+            let inputs = session.inputs().iter().map(described).collect();
+            let outputs = session.outputs().iter().map(described).collect();
+            Self { held: Arc::clone(&held), index, session, inputs, outputs }
+        });
+        Ok((loaded.collect(), builder))
     }
 
     /// What other threads may look at and shrink.
@@ -137,13 +157,13 @@ impl Loaded {
         run_options: &BTreeMap<String, String>,
         take: impl FnOnce(&SessionOutputs<'_>) -> Result<T, Error>,
     ) -> Result<Ran<T>, Error> {
-        let shrink = self.held.waiting();
+        let shrink = self.held.waiting(self.index);
         let options = prepared(wanted, run_options, &shrink)?;
         let mut cap_retries = 0;
         loop {
             let hit = match self.session.run_with_options(borrowed(inputs), &options) {
                 Ok(outputs) => {
-                    self.held.shrunk(&shrink);
+                    self.held.shrunk(self.index, &shrink);
                     return Ok(Ran { value: take(&outputs)?, cap_retries });
                 }
                 Err(error) => LimitHit::read(error.message()).ok_or_else(|| at_run(error))?,
@@ -173,15 +193,20 @@ fn limit(opening: &Opening<'_>) -> Result<Option<u64>, Error> {
     let Some(arena) = &opening.plan.arena else { return Ok(None) };
     let Some(working_bytes) = arena.working_mem_bytes else { return Ok(arena.max_mem_bytes) };
     let (measured, _) = Loaded::create(opening, None)?;
-    let weights_bytes = measured.held.cpu_stats().unwrap_or_default().reserved_bytes;
+    let held = measured.first().map(Loaded::held);
+    let weights_bytes = held.and_then(|held| held.cpu_stats()).unwrap_or_default().reserved_bytes;
     let limit_bytes = weights_bytes.saturating_add(working_bytes);
     Ok(Some(arena.max_mem_bytes.map_or(limit_bytes, |cap| cap.min(limit_bytes))))
 }
 
-fn arenas_of(session: &Session, provider: &Chosen) -> Result<Vec<Arena>, Error> {
-    let gpu =
-        provider.gpu_arena().and_then(|(memory_name, device)| Arena::of_gpu(session, memory_name, device));
-    Ok(Arena::of_cpu(session)?.into_iter().chain(gpu).collect())
+/// The one CPU arena, and each session's own arena on its GPU.
+fn arenas_of(sessions: &[Session], provider: &Chosen) -> Result<Vec<Arena>, Error> {
+    let Some(first) = sessions.first() else { return Ok(Vec::new()) };
+    let gpu = provider.gpu_arena();
+    let gpus = gpu.iter().flat_map(|(memory_name, device)| {
+        sessions.iter().filter_map(move |session| Arena::of_gpu(session, memory_name, *device))
+    });
+    Ok(Arena::of_cpu(first)?.into_iter().chain(gpus).collect())
 }
 
 /// What a failure to load means.

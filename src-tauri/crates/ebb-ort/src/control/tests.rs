@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ebb_core::options::{ExtendStrategy, Plan};
 
 use super::*;
-use crate::scene::{MIB, controls, growing, load, mlp, run};
+use crate::scene::{MIB, controls, growing, load, load_all, mlp, run};
 
 /// C03, C04: what has no arena is dropped with its reason, the rest is shrunk.
 #[test]
@@ -60,18 +60,13 @@ fn a_model_shrinks_and_is_measured_while_it_runs() {
 /// C23: a model of two sessions is shrunk and counted as one.
 #[test]
 fn every_session_of_a_model_is_covered() {
-    let [mut first, mut second] =
-        [(); 2].map(|()| load(mlp(), growing(ExtendStrategy::SameAsRequested)).unwrap());
-    let control = OrtControl::new(
-        "m",
-        &crate::scene::cpu(),
-        0,
-        vec![Arc::clone(first.held()), Arc::clone(second.held())],
-    );
+    let plan = growing(ExtendStrategy::SameAsRequested);
+    let mut loaded = load_all(&[mlp().to_owned(), mlp().to_owned()], plan).unwrap();
+    let control = controls(&loaded[0]);
     let weights = control.memory().unwrap().pools[0].bytes;
     assert!(weights >= 8 * MIB, "{weights}");
-    run(&mut first, 1000).unwrap();
-    run(&mut second, 1000).unwrap();
+    run(&mut loaded[0], 1000).unwrap();
+    run(&mut loaded[1], 1000).unwrap();
     let memory = control.memory().unwrap();
     assert_eq!(memory.arenas.len(), 1);
     let report = control.shrink(None).unwrap();

@@ -1,7 +1,9 @@
 use ebb_core::{Code, Failure, options::ArenaPlan};
 
 use super::*;
-use crate::scene::{MIB, activations, capped, growing, load, mlp, reserved, run, runtime, with_arena};
+use crate::scene::{
+    MIB, activations, capped, growing, load, load_all, mlp, reserved, run, runtime, with_arena,
+};
 
 #[test]
 fn what_the_arena_says_at_its_cap_is_read() {
@@ -36,6 +38,19 @@ fn a_cap_below_the_weights_is_refused_with_the_figure_needed() {
     assert_eq!(failure.details["needed_bytes"], needed_bytes);
     let mut loaded = load(mlp(), capped(needed_bytes)).expect("the figure needed is enough to load");
     assert_eq!(run(&mut loaded, 1).unwrap().1, 0);
+}
+
+/// C23: the cap is the model's, not each file's.
+#[test]
+fn files_of_one_model_share_its_cap() {
+    let alone = load(mlp(), capped(64 * MIB)).unwrap();
+    let of_one = reserved(&alone);
+    let both = [mlp().to_owned(), mlp().to_owned()];
+    let loaded = load_all(&both, capped(64 * MIB)).unwrap();
+    assert_eq!(reserved(&loaded[0]), 2 * of_one);
+    assert_eq!(loaded[1].held().cpu_stats(), loaded[0].held().cpu_stats());
+    let error = load_all(&both, capped(of_one + MIB)).unwrap_err();
+    assert!(matches!(error, Error::CapBelowWeights { .. }), "{error}");
 }
 
 /// C08: each size leaves a region that the next cannot use; together they would pass the cap.
