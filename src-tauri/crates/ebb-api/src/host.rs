@@ -21,6 +21,8 @@ use tokio::{
 };
 
 use crate::{
+    keep_alive::{self, Kept},
+    keys::Keys,
     lock::{self, HostLock},
     models::Catalogue,
     profiles::Profiles,
@@ -56,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) catalogue: Stored<Catalogue>,
     pub(crate) state: State,
     pub(crate) profiles: Profiles,
+    pub(crate) keys: Stored<Keys>,
+    pub(crate) kept: Kept,
     endpoint: OnceLock<Endpoint>,
     opened: Instant,
     closing: AtomicBool,
@@ -85,6 +89,8 @@ impl Host {
             catalogue: Stored::open(places.models_file())?,
             state: State::open(&places)?,
             profiles: Profiles::new(places.profiles_folder()),
+            keys: Stored::open(places.keys_file())?,
+            kept: Kept::default(),
             supervisor: Supervisor::new(HostConfig::new(worker_program.clone())),
             worker_program,
             places,
@@ -99,6 +105,7 @@ impl Host {
             lock,
         };
         let host = Self { inner: Arc::new(inner) };
+        keep_alive::watch(&host);
         let task = tokio::spawn(host.clone().bring_back());
         *held(&host.inner.bringing_back) = Some(task);
         Ok(host)

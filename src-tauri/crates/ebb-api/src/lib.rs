@@ -20,18 +20,26 @@
 
 mod atomic;
 mod doctor;
+mod embed;
 mod estimate;
+mod generate;
 mod host;
-mod infer;
+mod job;
+mod keep_alive;
+mod keys;
 mod load;
 mod lock;
 mod memory;
 mod models;
 mod names;
 mod profiles;
+mod run;
 mod state;
 mod stored;
+mod transcribe;
 mod turn;
 
+pub use embed::EmbedStream;
+pub use generate::GenerateStream;
 pub use host::{Host, Settings};
-pub use infer::EmbedStream;
+pub use transcribe::TranscribeStream;

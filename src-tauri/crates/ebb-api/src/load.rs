@@ -40,26 +40,42 @@ impl Host {
     pub async fn unload(&self, alias: &str) -> Result<UnloadReport, Failure> {
         self.added(alias)?;
         let began = Instant::now();
+        let was_loading = self.turn(alias).give_up_loads();
+        let unloaded = self.unload_in_turn(alias, |_| true).await?;
+        unloaded.or_else(|| was_loading.then(|| only_loading(alias, began))).ok_or_else(|| {
+            // Its hint is for those who want it loaded.
+            Failure { hint: None, ..not_loaded(alias) }
+        })
+    }
+
+    /// Unloads a model in its turn, if that is still `wanted` by then; `None` where it is not, or was not in memory.
+    pub(crate) async fn unload_in_turn(
+        &self,
+        alias: &str,
+        wanted: impl FnOnce(&Self) -> bool + Send + 'static,
+    ) -> Result<Option<UnloadReport>, Failure> {
         let (host, alias) = (self.clone(), alias.to_owned());
         let turn = host.turn(&alias);
-        let was_loading = turn.give_up_loads();
+        // A task of its own: it goes on if the caller leaves.
         let unloading = tokio::spawn(async move {
             let _turn = turn.take().await;
-            let report = if host.is_in_memory(&alias) {
+            if !wanted(&host) {
+                return Ok(None);
+            }
+            let mut report = if host.is_in_memory(&alias) {
                 Some(host.inner.supervisor.unload(&alias).await?)
             } else {
-                was_loading.then(|| only_loading(&alias, began))
+                None
             };
+            host.inner.kept.forget(&alias);
             // Where it was not in memory, it may have been about to come back.
             let saved = host.inner.state.set_unloaded(&alias);
-            let Some(mut report) = report else {
-                saved?;
-                // Its hint is for those who want it loaded.
-                return Err(Failure { hint: None, ..not_loaded(&alias) });
-            };
-            if let Err(failure) = saved {
+            if let (Some(report), Err(failure)) = (&mut report, &saved) {
                 tracing::warn!(model = alias, %failure, "a restart will load it again");
                 report.warnings.push(format!("a restart will load it again: {failure}"));
+            }
+            if report.is_none() {
+                saved?;
             }
             Ok(report)
         });

@@ -16,6 +16,8 @@ impl Host {
         let model = self.loaded(alias)?;
         let mut stats = model.stats().await?;
         stats.history = model.history(history as usize);
+        stats.unloads_in_ms =
+            self.unloads_in(alias).map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         Ok(stats)
     }
 

@@ -36,6 +36,11 @@ impl Catalogue {
         self.models.keys().cloned().collect()
     }
 
+    /// Aliases of the models of a kind, sorted.
+    fn of_kind(&self, kind: ModelKind) -> Vec<String> {
+        self.models.iter().filter(|(_, added)| added.kind == kind).map(|(alias, _)| alias.clone()).collect()
+    }
+
     pub(crate) fn add(&mut self, alias: &str, added: Added) -> Result<(), Failure> {
         if self.models.contains_key(alias) {
             return Err(taken(alias));
@@ -120,6 +125,22 @@ impl Host {
         Ok(ModelEntry { state: ModelState::Unloaded, info: None, ..entry })
     }
 
+    /// Refuses work for a model of another kind before one is loaded for it.
+    pub(crate) fn expect_kind(&self, alias: &str, wanted: ModelKind) -> Result<(), Failure> {
+        let kind = self.added(alias)?.kind;
+        if kind == wanted {
+            return Ok(());
+        }
+        let fitting = self.inner.catalogue.read(|catalogue| catalogue.of_kind(wanted));
+        let hint = if fitting.is_empty() {
+            format!("add a model that {}: `ebb model add PATH`", does(wanted))
+        } else {
+            format!("models that do: {}", fitting.join(", "))
+        };
+        let message = format!("'{alias}' {}; this needs a model that {}", does(kind), does(wanted));
+        Err(Failure::new(Code::Unsupported, message).hint(hint).param("model"))
+    }
+
     /// What the catalogue holds on a model.
     pub(crate) fn added(&self, alias: &str) -> Result<Added, Failure> {
         self.inner.catalogue.read(|catalogue| catalogue.models.get(alias).cloned()).ok_or_else(|| {
@@ -154,6 +175,16 @@ fn taken(alias: &str) -> Failure {
     Failure::new(Code::AlreadyExists, format!("there is a model '{alias}' already"))
         .hint("choose another alias with --alias, or remove that model first")
         .param("alias")
+}
+
+/// What a model of this kind does.
+fn does(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::Embeddings => "embeds texts",
+        ModelKind::Chat => "generates text",
+        ModelKind::Audio => "transcribes speech",
+        ModelKind::Tensors => "takes tensors",
+    }
 }
 
 /// The folder's name, or the file's without its ending; a file named `model` says nothing, so its folder counts.

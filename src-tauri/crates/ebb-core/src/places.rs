@@ -71,6 +71,16 @@ impl Places {
         self.home.join("state.json")
     }
 
+    /// The keys of apps, as hashes.
+    pub fn keys_file(&self) -> PathBuf {
+        self.home.join("keys.json")
+    }
+
+    /// Models that Ebb itself fetched or made.
+    pub fn models_folder(&self) -> PathBuf {
+        self.home.join("models")
+    }
+
     /// Profiles, one TOML file each.
     pub fn profiles_folder(&self) -> PathBuf {
         self.home.join("profiles")

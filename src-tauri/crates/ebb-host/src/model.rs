@@ -7,11 +7,12 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use bytes::Bytes;
 use ebb_core::{
-    Code, EventKind, Failure, Job, LoadSpec, ModelInfo, Sample, ShrinkReport, Target,
+    Code, EventKind, Failure, Job, KeepAlive, LoadSpec, ModelInfo, Sample, ShrinkReport, Target,
     operations::{ModelState, Stats},
     options::OptionLine,
 };
@@ -320,6 +321,16 @@ impl ModelHandle {
             Answer::RunOptions(options) => Ok(options),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Since when no job runs or waits; `None` while one does.
+    pub fn idle_for(&self) -> Option<Duration> {
+        self.0.is_idle().then(|| self.0.last_used().elapsed())
+    }
+
+    /// How long it was loaded to be kept when nobody uses it.
+    pub fn keep_alive(&self) -> Option<KeepAlive> {
+        self.0.spec.options.keep_alive
     }
 
     /// What was loaded.
