@@ -5,8 +5,8 @@ use std::{io::ErrorKind, path::PathBuf, time::Duration};
 use ebb_core::{
     Code, Endpoint, ErrorBody, Failure, Places, format_bytes,
     operations::{
-        AddModel, Doctor, HostStatus, MAX_BODY_BYTES, ModelEntry, ModelList, OptionList, Profile,
-        ProfileList, Shutdown,
+        AddKey, AddModel, AddedKey, Doctor, HostStatus, KeyEntry, KeyList, MAX_BODY_BYTES, ModelEntry,
+        ModelList, OptionList, Profile, ProfileList, Shutdown,
     },
 };
 use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
@@ -165,6 +165,30 @@ impl Client {
         self.delete(&["profiles", name]).await
     }
 
+    /// Makes a key for an app. It is in the answer, and never shown again.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn add_key(&self, key: &AddKey) -> Result<AddedKey, Error> {
+        self.post(&["keys"], key).await
+    }
+
+    /// Every key, without its secret.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn keys(&self) -> Result<KeyList, Error> {
+        self.get(&["keys"], &[]).await
+    }
+
+    /// Removes a key: it opens nothing from here on.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn remove_key(&self, name: &str) -> Result<KeyEntry, Error> {
+        self.delete(&["keys", name]).await
+    }
+
     /// What happens to models from now on: to all, or to the one named.
     ///
     /// # Errors
@@ -262,14 +286,24 @@ pub(crate) fn with_body(
 ) -> Result<RequestBuilder, Error> {
     let json = serde_json::to_vec(body)
         .map_err(|error| Failure::new(Code::InvalidRequest, format!("the request is no JSON: {error}")))?;
-    if json.len() > MAX_BODY_BYTES {
-        let (bytes, limit) = (json.len() as u64, MAX_BODY_BYTES as u64);
-        let (size, most) = (format_bytes(bytes), format_bytes(limit));
-        return Err(Failure::new(Code::TooLarge, format!("the request takes {size}, the host takes {most}"))
-            .hint("send less at once: fewer texts, or a smaller tensor (in JSON it takes 4/3 of its data's size)")
-            .detail("bytes", bytes)
-            .detail("limit_bytes", limit)
-            .into());
-    }
+    check_length(
+        json.len(),
+        MAX_BODY_BYTES,
+        "send less at once: fewer texts, or a smaller tensor (in JSON it takes 4/3 of its data's size)",
+    )?;
     Ok(request.header(CONTENT_TYPE, "application/json").body(json))
+}
+
+/// Refuses a body that the host would not take.
+pub(crate) fn check_length(bytes: usize, limit: usize, hint: &str) -> Result<(), Error> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    let (bytes, limit) = (bytes as u64, limit as u64);
+    let (size, most) = (format_bytes(bytes), format_bytes(limit));
+    Err(Failure::new(Code::TooLarge, format!("the request takes {size}, the host takes {most}"))
+        .hint(hint)
+        .detail("bytes", bytes)
+        .detail("limit_bytes", limit)
+        .into())
 }

@@ -123,21 +123,12 @@ impl Embeddings {
 /// `None` as state: the figures were read, nothing may follow.
 async fn next_piece(lines: Option<Lines>) -> Result<Option<(Piece, Option<Lines>)>, Error> {
     let Some(mut lines) = lines else { return Ok(None) };
-    let line = loop {
-        match lines.next().await? {
-            Some(line) if line.is_empty() => {}
-            Some(line) => break line,
-            None => return Err(ended_early()),
-        }
-    };
-    let piece = decoded(&line)?;
+    let piece = decoded(lines.record().await?)?;
     let more = (!matches!(piece, Piece::Figures(_))).then_some(lines);
     Ok(Some((piece, more)))
 }
 
-fn decoded(line: &[u8]) -> Result<Piece, Error> {
-    let piece = serde_json::from_slice(line)
-        .map_err(|error| Error::Protocol(format!("a line of a streamed answer: {error}")))?;
+fn decoded(piece: EmbedPiece) -> Result<Piece, Error> {
     match piece {
         EmbedPiece::Progress(progress) => Ok(Piece::Progress(progress)),
         EmbedPiece::Figures(figures) => Ok(Piece::Figures(figures)),

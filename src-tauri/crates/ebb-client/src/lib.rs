@@ -29,18 +29,22 @@ mod client;
 mod embed;
 mod error;
 mod events;
+mod generate;
 mod lines;
 mod model;
 mod runtime;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod transcribe;
 
 pub use client::Client;
 pub use ebb_core::LoadOptions;
 pub use embed::{EmbedStream, Embeddings, Piece};
 pub use error::Error;
 pub use events::EventStream;
+pub use generate::{GenerateStream, Generated};
 pub use model::Model;
 pub use runtime::Runtime;
 pub use tensor::Tensor;
+pub use transcribe::{Heard, TranscribeStream};

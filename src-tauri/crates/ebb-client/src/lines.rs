@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use futures_util::{StreamExt as _, stream::BoxStream};
 use reqwest::Response;
+use serde::de::DeserializeOwned;
 
 use crate::Error;
 
@@ -33,6 +34,24 @@ impl Lines {
                 Some(Err(source)) => return Err(Error::Transport { url: self.url.clone(), source }),
                 None if self.rest.is_empty() => return Ok(None),
                 None => return Ok(Some(std::mem::take(&mut self.rest))),
+            }
+        }
+    }
+
+    /// The next line that is not empty, read as JSON. The body may not end before it.
+    pub(crate) async fn record<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
+        loop {
+            match self.next().await? {
+                Some(line) if line.is_empty() => {}
+                Some(line) => {
+                    return serde_json::from_slice(&line)
+                        .map_err(|error| Error::Protocol(format!("a line of a streamed answer: {error}")));
+                }
+                None => {
+                    return Err(Error::Protocol(
+                        "the answer ended before its end: the host may have been ended".into(),
+                    ));
+                }
             }
         }
     }

@@ -1,14 +1,19 @@
 //! One model of the host.
 
+use bytes::Bytes;
 use ebb_core::{
-    LoadOptions,
+    Generation, LoadOptions, Message,
     operations::{
-        EmbedRequest, Estimate, LoadReport, ModelEntry, RunAnswer, RunRequest, RuntimeOptions, UnloadReport,
+        EmbedRequest, Estimate, GenerateAnswer, GenerateRequest, LoadReport, MAX_AUDIO_BYTES, ModelEntry,
+        RunAnswer, RunRequest, RuntimeOptions, TranscribeAnswer, TranscribeRequest, UnloadReport,
     },
 };
-use reqwest::Method;
+use reqwest::{Method, header::CONTENT_TYPE};
 
-use crate::{Client, EmbedStream, Embeddings, Error, Runtime, client::with_body};
+use crate::{
+    Client, EmbedStream, Embeddings, Error, GenerateStream, Runtime, TranscribeStream,
+    client::{check_length, with_body},
+};
 
 /// A model, by its alias.
 #[derive(Debug, Clone)]
@@ -101,6 +106,70 @@ impl Model {
         drop(request);
         let response = self.client.send(post).await?;
         Ok(EmbedStream::new(self.client.lines(response)))
+    }
+
+    /// What it answers to these messages. It is loaded first where it is not.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn chat(&self, messages: impl Into<Vec<Message>>) -> Result<GenerateAnswer, Error> {
+        let generation = Generation { messages: messages.into(), ..Generation::default() };
+        self.generate(GenerateRequest { generation, ..GenerateRequest::default() }).await
+    }
+
+    /// As [`Model::chat`], with everything that a request may say.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn generate(&self, request: GenerateRequest) -> Result<GenerateAnswer, Error> {
+        self.generate_stream(request).await?.all().await
+    }
+
+    /// As [`Model::generate`], with the text as it is made.
+    ///
+    /// # Errors
+    /// See [`Error`]; one that happens later is an item of the stream.
+    pub async fn generate_stream(&self, mut request: GenerateRequest) -> Result<GenerateStream, Error> {
+        request.stream = true;
+        let post = self.client.request(Method::POST, &["models", &self.alias, "generate"], &[])?;
+        let response = self.client.send(with_body(post, &request)?).await?;
+        Ok(GenerateStream::new(self.client.lines(response)))
+    }
+
+    /// What is said in an audio file. It is loaded first where it is not.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn transcribe(
+        &self,
+        request: TranscribeRequest,
+        audio: impl Into<Bytes>,
+    ) -> Result<TranscribeAnswer, Error> {
+        self.transcribe_stream(request, audio).await?.all().await
+    }
+
+    /// As [`Model::transcribe`], stretch by stretch. The file travels as the body, the request in the address.
+    ///
+    /// # Errors
+    /// See [`Error`]; one that happens later is an item of the stream.
+    pub async fn transcribe_stream(
+        &self,
+        mut request: TranscribeRequest,
+        audio: impl Into<Bytes>,
+    ) -> Result<TranscribeStream, Error> {
+        request.stream = true;
+        let audio = audio.into();
+        check_length(
+            audio.len(),
+            MAX_AUDIO_BYTES,
+            "send a shorter file, or one of a format that takes less: FLAC, MP3",
+        )?;
+        let text = serde_json::to_string(&request).map_err(|error| Error::Protocol(error.to_string()))?;
+        let path = ["models", &self.alias, "transcribe"];
+        let post = self.client.request(Method::POST, &path, &[("request", &text)])?;
+        let post = post.header(CONTENT_TYPE, "application/octet-stream").body(audio);
+        let response = self.client.send(post).await?;
+        Ok(TranscribeStream::new(self.client.lines(response)))
     }
 
     /// Runs it on tensors. It is loaded first where it is not.

@@ -8,15 +8,16 @@ use axum::{
     http::{StatusCode, Uri},
     middleware,
     response::{IntoResponse as _, Response},
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use ebb_api::Host;
 use ebb_core::{
     Code, Failure, LoadOptions,
     operations::{
-        AddModel, Armed, Doctor, EmbedRequest, Estimate, HostStatus, LoadReport, ModelEntry, ModelList,
-        OptionList, Profile, ProfileList, RunAnswer, RunRequest, RuntimeOptions, SetRuntimeOption,
-        ShrinkRequest, Shutdown, Stats, UnloadReport,
+        AddKey, AddModel, AddedKey, Armed, Doctor, EmbedRequest, Estimate, GenerateRequest, HostStatus,
+        KeyEntry, KeyList, LoadReport, ModelEntry, ModelList, OptionList, Profile, ProfileList, RunAnswer,
+        RunRequest, RuntimeOptions, SetRuntimeOption, ShrinkRequest, Shutdown, Stats, TranscribeRequest,
+        UnloadReport,
     },
 };
 use serde::Deserialize;
@@ -25,7 +26,7 @@ use tokio::sync::watch;
 use crate::{
     error::Rejection,
     guard::{Guard, guard},
-    sent::{Asked, Limits, Named, Sent},
+    sent::{Asked, File, Limits, Named, Sent},
     stream,
     trace::trace,
 };
@@ -54,6 +55,8 @@ pub(crate) fn router(app: App, who_may: Guard) -> Router {
         .route("/{alias}/runtime-options", get(runtime_options).post(set_runtime_option))
         .route("/{alias}/estimate", get(estimate))
         .route("/{alias}/embed", post(embed))
+        .route("/{alias}/generate", post(generate))
+        .route("/{alias}/transcribe", post(transcribe))
         .route("/{alias}/run", post(run));
     let v1 = Router::new()
         .route("/status", get(status))
@@ -63,6 +66,8 @@ pub(crate) fn router(app: App, who_may: Guard) -> Router {
         .route("/options", get(options))
         .route("/profiles", get(profiles))
         .route("/profiles/{name}", get(profile).put(save_profile).delete(remove_profile))
+        .route("/keys", get(keys).post(add_key))
+        .route("/keys/{name}", delete(remove_key))
         .nest("/models", models);
     Router::new()
         .nest("/ebb/v1", v1)
@@ -187,6 +192,58 @@ async fn embed(
         return Ok(stream::embed_lines(pieces).await?);
     }
     Ok(Json(app.host.embed(&alias, body).await?).into_response())
+}
+
+async fn generate(
+    State(app): State<App>,
+    Named(alias): Named,
+    Sent(body): Sent<GenerateRequest>,
+) -> Result<Response, Rejection> {
+    if body.stream {
+        let pieces = app.host.generate_stream(&alias, body).await?;
+        return Ok(stream::generate_lines(pieces).await?);
+    }
+    Ok(Json(app.host.generate(&alias, body).await?).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TranscribeAsked {
+    /// A [`TranscribeRequest`] as JSON: the body is the audio file.
+    #[serde(default)]
+    request: Option<String>,
+}
+
+async fn transcribe(
+    State(app): State<App>,
+    Named(alias): Named,
+    Asked(TranscribeAsked { request }): Asked<TranscribeAsked>,
+    File(audio): File,
+) -> Result<Response, Rejection> {
+    let request: TranscribeRequest = match request {
+        None => TranscribeRequest::default(),
+        Some(text) => serde_json::from_str(&text).map_err(|error| {
+            Failure::new(Code::InvalidRequest, format!("the parameter 'request' does not fit: {error}"))
+                .param("request")
+        })?,
+    };
+    if request.stream {
+        let pieces = app.host.transcribe_stream(&alias, request, audio).await?;
+        return Ok(stream::transcribe_lines(pieces).await?);
+    }
+    Ok(Json(app.host.transcribe(&alias, request, audio).await?).into_response())
+}
+
+async fn keys(State(app): State<App>) -> Answer<KeyList> {
+    Ok(Json(app.host.keys().await?))
+}
+
+async fn add_key(State(app): State<App>, Sent(body): Sent<AddKey>) -> Answer<AddedKey> {
+    Ok(Json(app.host.add_key(body).await?))
+}
+
+async fn remove_key(State(app): State<App>, Named(name): Named) -> Answer<KeyEntry> {
+    Ok(Json(app.host.remove_key(&name).await?))
 }
 
 async fn run(State(app): State<App>, Named(alias): Named, Sent(body): Sent<RunRequest>) -> Answer<RunAnswer> {

@@ -19,12 +19,25 @@ use crate::{error::Rejection, routes::App};
 pub(crate) struct Limits {
     /// Largest body.
     pub(crate) body_bytes: usize,
+    /// Largest audio file.
+    pub(crate) audio_bytes: usize,
     /// Longest time that a client may take to send one.
     pub(crate) body_time: Duration,
 }
 
 /// A JSON body. An empty one counts as `{}`, so that a request without wishes needs none.
 pub(crate) struct Sent<T>(pub(crate) T);
+
+/// An audio file as body.
+pub(crate) struct File(pub(crate) Bytes);
+
+impl FromRequest<App> for File {
+    type Rejection = Rejection;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Rejection> {
+        Ok(Self(read(request, Limits { body_bytes: app.limits.audio_bytes, ..app.limits }).await?))
+    }
+}
 
 /// The parameters after the question mark.
 pub(crate) struct Asked<T>(pub(crate) T);

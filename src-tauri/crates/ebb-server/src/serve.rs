@@ -37,6 +37,8 @@ pub struct ServeOptions {
     pub signals: bool,
     /// Largest request body.
     pub body_limit_bytes: usize,
+    /// Largest audio file.
+    pub audio_limit_bytes: usize,
     /// How long a client may take to send the head of a request.
     pub header_time: Duration,
     /// How long a client may take to send a body.
@@ -50,6 +52,7 @@ impl Default for ServeOptions {
             idle_exit: None,
             signals: true,
             body_limit_bytes: ebb_core::operations::MAX_BODY_BYTES,
+            audio_limit_bytes: ebb_core::operations::MAX_AUDIO_BYTES,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
         }
@@ -94,7 +97,11 @@ impl Server {
         let (listener, port) = listen(options.port).await?;
         let endpoint = host.publish(&format!("http://{}:{port}", Ipv4Addr::LOCALHOST))?;
         let (closing, is_closing) = watch::channel(false);
-        let limits = Limits { body_bytes: options.body_limit_bytes, body_time: options.body_time };
+        let limits = Limits {
+            body_bytes: options.body_limit_bytes,
+            audio_bytes: options.audio_limit_bytes,
+            body_time: options.body_time,
+        };
         let app = App { host: host.clone(), limits, closing: is_closing };
         let router = router(app, Guard::new(endpoint.token.clone(), port));
         let connections = Connections::new(listener, router, options.header_time);

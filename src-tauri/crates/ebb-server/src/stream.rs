@@ -9,9 +9,13 @@ use axum::{
     response::{IntoResponse, Response, Sse, sse},
 };
 use bytes::Bytes;
-use ebb_api::EmbedStream;
-use ebb_core::{Event, Failure, operations::EmbedPiece};
+use ebb_api::{EmbedStream, GenerateStream, TranscribeStream};
+use ebb_core::{
+    ErrorBody, Event, Failure,
+    operations::{EmbedPiece, GeneratePiece, TranscribePiece},
+};
 use futures_util::{Stream, StreamExt as _, stream};
+use serde::Serialize;
 use tokio::sync::{broadcast, watch};
 use tokio_stream::wrappers::{BroadcastStream, errors::BroadcastStreamRecvError};
 
@@ -21,19 +25,44 @@ const NDJSON: &str = "application/x-ndjson";
 /// How often an idle event stream shows that it lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The pieces of an embed answer, a line each. A failure before the first piece is an error answer with its own status.
-pub(crate) async fn embed_lines(mut pieces: EmbedStream) -> Result<Response, Failure> {
-    let first = match pieces.next().await {
-        Some(EmbedPiece::Error(error)) => return Err(ebb_core::ErrorBody { error }.into()),
-        first => first,
-    };
-    let rest =
-        stream::unfold(pieces, |mut pieces| async { pieces.next().await.map(|piece| (piece, pieces)) });
+/// An answer in pieces, a line each: `first`, and what `rest` gives. A failure before the first piece is an error answer
+/// with its own status.
+pub(crate) fn lines<P: Serialize>(first: Option<P>, rest: impl Stream<Item = P> + Send + 'static) -> Response
+where
+    P: Send + 'static,
+{
     let lines = stream::iter(first).chain(rest).map(|piece| line(&piece));
-    Ok(([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(lines)).into_response())
+    ([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(lines)).into_response()
 }
 
-fn line(piece: &EmbedPiece) -> Result<Bytes, serde_json::Error> {
+/// The pieces of an embed answer.
+pub(crate) async fn embed_lines(mut pieces: EmbedStream) -> Result<Response, Failure> {
+    let first = match pieces.next().await {
+        Some(EmbedPiece::Error(error)) => return Err(ErrorBody { error }.into()),
+        first => first,
+    };
+    Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+/// The pieces of a generated text.
+pub(crate) async fn generate_lines(mut pieces: GenerateStream) -> Result<Response, Failure> {
+    let first = match pieces.next().await {
+        Some(GeneratePiece::Error(error)) => return Err(ErrorBody { error }.into()),
+        first => first,
+    };
+    Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+/// The pieces of a transcription.
+pub(crate) async fn transcribe_lines(mut pieces: TranscribeStream) -> Result<Response, Failure> {
+    let first = match pieces.next().await {
+        Some(TranscribePiece::Error(error)) => return Err(ErrorBody { error }.into()),
+        first => first,
+    };
+    Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+fn line(piece: &impl Serialize) -> Result<Bytes, serde_json::Error> {
     let mut line = serde_json::to_vec(piece)?;
     line.push(b'\n');
     Ok(line.into())

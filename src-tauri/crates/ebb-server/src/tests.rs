@@ -52,7 +52,11 @@ impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (closing, is_closing) = watch::channel(false);
-        let limits = Limits { body_bytes: BODY_LIMIT_BYTES, body_time: Duration::from_millis(20) };
+        let limits = Limits {
+            body_bytes: BODY_LIMIT_BYTES,
+            audio_bytes: BODY_LIMIT_BYTES,
+            body_time: Duration::from_millis(20),
+        };
         let app = App { host: host(&folder), limits, closing: is_closing };
         let router = router(app, Guard::new(TOKEN.into(), PORT));
         Self { router, _folder: folder, _closing: closing }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::{ArgAction, Args};
-use ebb_core::LoadOptions;
+use ebb_core::{Failure, KeepAlive, LoadOptions, parse_bytes};
 
 use super::pair::{Pair, ProviderPair};
 
@@ -40,6 +40,18 @@ pub(crate) struct LoadArgs {
     /// Tokens, padding included, that one batch of texts may hold
     #[arg(long, value_name = "N")]
     batch_tokens: Option<u32>,
+    /// Most tokens of a prompt and its answer together; the model's own limit where not given
+    #[arg(long, value_name = "N")]
+    context_tokens: Option<u32>,
+    /// Most tokens of a prompt that are read in one step: bounds the memory that a long prompt takes
+    #[arg(long, value_name = "N")]
+    prefill_tokens: Option<u32>,
+    /// Most memory that caches of ended conversations may hold for their next turn, such as 64MiB; 0: none
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    prefix_cache: Option<u64>,
+    /// Unload when nobody has used it for so long: 5m, 1h, a number of seconds, 0 at once, -1 never
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = keep_alive)]
+    keep_alive: Option<KeepAlive>,
     /// Which model file of the folder, by a part of its name: int8, q4, fp16
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
@@ -72,12 +84,25 @@ impl From<LoadArgs> for LoadOptions {
             shrink_every: args.shrink_every,
             threads: args.threads,
             batch_tokens: args.batch_tokens,
+            context_tokens: args.context_tokens,
+            prefill_tokens: args.prefill_tokens,
+            prefix_cache_bytes: args.prefix_cache,
+            keep_alive: args.keep_alive,
             variant: args.variant,
             queue: args.queue,
             restart: args.restart,
             sample_ms: args.sample_ms,
         }
     }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_bytes(text).map_err(|failure| failure.message)
+}
+
+/// A time to keep a model, as flags take it.
+pub(crate) fn keep_alive(text: &str) -> Result<KeepAlive, String> {
+    text.parse().map_err(|failure: Failure| failure.message)
 }
 
 /// As on most command lines, the last of a key wins.
@@ -97,7 +122,7 @@ mod tests {
         let line = "ebb model load m --session-option a.b=1 --session-option a.b=2 --arena-option max_mem=2GiB \
             --provider-option cuda.gpu_mem_limit=1 --provider-option cuda.x=2 --runtime-option r= --provider cuda \
             --device 1 --profile fast --shrink-every 10 --threads 2 --batch-tokens 4096 --variant int8 --queue 8 \
-            --restart --sample-ms 100 --force";
+            --restart --sample-ms 100 --context-tokens 2048 --prefill-tokens 128 --prefix-cache 64MiB --keep-alive -1 --force";
         let Command::Model(ModelCommand::Load { load, force, .. }) =
             Cli::try_parse_from(line.split_whitespace()).unwrap().command
         else {

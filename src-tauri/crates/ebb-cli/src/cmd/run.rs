@@ -186,6 +186,8 @@ mod tests {
             inputs: vec![TensorInfo { name: "x".into(), dtype: Some(DType::Int16), shape: vec![-1] }],
             outputs: vec![],
             embedding: None,
+            chat: None,
+            audio: None,
             options: vec![],
             runtime_version: String::new(),
             runtime_library: String::new(),

@@ -237,6 +237,8 @@ mod tests {
                 normalized: true,
                 batch_tokens: 4096,
             }),
+            chat: None,
+            audio: None,
             options: vec![
                 line("max_mem", "400MB", Some("400000000"), None),
                 line("max_men", "1", None, Some("no known effect; did you mean max_mem?")),

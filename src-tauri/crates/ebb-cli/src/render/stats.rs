@@ -177,6 +177,7 @@ pub(crate) mod tests {
             now: sample(),
             after_load,
             history: Vec::new(),
+            unloads_in_ms: None,
             queued: 3,
             cap_retries: 1,
             shrinks: 2,

@@ -1,6 +1,7 @@
 use std::{
     collections::BTreeMap,
     io::{PipeReader, PipeWriter, pipe},
+    sync::mpsc::channel,
     thread::JoinHandle,
 };
 
@@ -138,12 +139,28 @@ fn the_shrink_key_holds_from_load_until_it_is_taken_away() {
     assert_eq!(talk.until_ended().1.shrink, None);
 }
 
-/// A long job, a short one behind it.
+/// A long job, a short one behind it. The first step waits until both are there: on a busy machine the long one may else be
+/// done before the short one is read.
 #[test]
 fn jobs_take_turns() {
-    let mut talk = Talk::loaded();
+    let (open, gate) = channel::<()>();
+    let mut talk = Talk::greeted(|spec, _| {
+        Ok(Stepping(
+            FakeSession::new(&spec.alias),
+            move |session: &mut FakeSession, run: &mut _, chunks: &mut _| {
+                // Once it was opened it stays open.
+                let _open = gate.recv();
+                session.step(run, chunks)
+            },
+        ))
+    });
+    talk.send(load(LoadOptions::default()));
+    talk.next();
     talk.embed(1, &["a"; 2_000], 10_000);
     talk.embed(2, &["b"], 8);
+    // The reading thread answers in order: both jobs lie in the inbox now.
+    assert!(talk.ask(Ask::RunOptions).is_ok());
+    drop(open);
     let (before, ended) = talk.until_ended();
     assert_eq!(ended.items, 1, "the short one ends first");
     assert!(before.iter().any(|message| matches!(message, FromWorker::Done { id: 2, .. })));
@@ -241,10 +258,13 @@ fn a_stranger_is_not_served() {
     check_hello(theirs).unwrap();
 }
 
-/// A session that panics on its first step.
-struct Panics(FakeSession);
+/// A session whose steps are ours.
+struct Stepping<F>(FakeSession, F);
 
-impl Session for Panics {
+impl<F> Session for Stepping<F>
+where
+    F: FnMut(&mut FakeSession, &mut FakeRun, &mut Vec<Chunk>) -> Result<Step, Failure> + Send,
+{
     type Run = FakeRun;
 
     fn info(&self) -> &ModelInfo {
@@ -264,15 +284,19 @@ impl Session for Panics {
         self.0.begin(job, data, options)
     }
 
-    fn step(&mut self, _run: &mut FakeRun, _chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
-        assert!(std::env::args().next().is_none(), "a fault of ours");
-        Ok(Step::More(Progress::default()))
+    fn step(&mut self, run: &mut FakeRun, chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
+        (self.1)(&mut self.0, run, chunks)
     }
 }
 
 #[test]
 fn a_panic_in_a_step_fails_the_job_and_not_the_worker() {
-    let mut talk = Talk::greeted(|spec, _| Ok(Panics(FakeSession::new(&spec.alias))));
+    let mut talk = Talk::greeted(|spec, _| {
+        Ok(Stepping(FakeSession::new(&spec.alias), |_: &mut FakeSession, _: &mut _, _: &mut _| {
+            assert!(std::env::args().next().is_none(), "a fault of ours");
+            Ok(Step::More(Progress::default()))
+        }))
+    });
     talk.send(load(LoadOptions::default()));
     talk.next();
     talk.embed(1, &["a"], 8);
