@@ -64,13 +64,12 @@ impl Supervisor {
     /// # Errors
     /// [`ebb_core::Code::Conflict`] where it is in memory or on its way already; what keeps it from loading.
     pub async fn load(&self, spec: LoadSpec, policies: Vec<Box<dyn Policy>>) -> Result<LoadReport, Failure> {
-        let claim = Claim::new(self, &spec.alias)?;
+        let mut claim = Claim::new(self, &spec.alias)?;
         self.0.events.tell(&spec.alias, EventKind::Loading);
         let config = self.0.config.clone();
         let started = Worker::start(config.launch.as_ref(), &spec, config.close_grace).await;
-        let Started { worker, info, sample, reports } = started.inspect_err(|failure| {
-            self.0.events.tell(&spec.alias, EventKind::LoadFailed { reason: failure.message.clone() });
-        })?;
+        let Started { worker, info, sample, reports } =
+            started.inspect_err(|failure| claim.unfulfilled_because = failure.message.clone())?;
         let (orders, ordered) = mpsc::unbounded_channel();
         let loaded = (info.clone(), sample.clone());
         let model = Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, orders));
@@ -176,11 +175,12 @@ impl Inner {
     }
 }
 
-/// An alias that is being loaded; given back unless it is fulfilled.
+/// An alias that is being loaded; given back unless it is fulfilled, and then it is told why.
 struct Claim<'a> {
     supervisor: &'a Supervisor,
     alias: String,
     fulfilled: bool,
+    unfulfilled_because: String,
 }
 
 impl<'a> Claim<'a> {
@@ -195,7 +195,9 @@ impl<'a> Claim<'a> {
             return Err(Error::AlreadyLoaded(alias.to_owned()).into());
         }
         models.insert(alias.to_owned(), Entry::Loading);
-        Ok(Self { supervisor, alias: alias.to_owned(), fulfilled: false })
+        // What holds if nobody waits for the load any more.
+        let unfulfilled_because = "the load was given up".to_owned();
+        Ok(Self { supervisor, alias: alias.to_owned(), fulfilled: false, unfulfilled_because })
     }
 
     fn fulfil(mut self, model: ModelHandle) {
@@ -208,6 +210,8 @@ impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if !self.fulfilled {
             self.supervisor.0.models().remove(&self.alias);
+            let reason = std::mem::take(&mut self.unfulfilled_because);
+            self.supervisor.0.events.tell(&self.alias, EventKind::LoadFailed { reason });
         }
     }
 }

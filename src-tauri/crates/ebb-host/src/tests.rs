@@ -44,6 +44,9 @@ impl Launch for Threads {
         std::thread::spawn(move || {
             let load = |spec: &LoadSpec, _: &mut dyn FnMut(&str)| match spec.path.to_str() {
                 Some("broken") => Err(Failure::new(Code::InvalidModel, "not a model")),
+                Some("slow") => loop {
+                    std::thread::park();
+                },
                 _ => Ok(FakeSession::new(&spec.alias)),
             };
             let _ended = ebb_worker::serve(load, &worker, writer);
@@ -171,6 +174,20 @@ async fn what_does_not_load_leaves_its_alias_free() {
     let again = scene.supervisor.load(spec("m", LoadOptions::default()), Vec::new()).await.unwrap_err();
     assert_eq!(again.code, Code::Conflict);
     assert_eq!(scene.threads.started.load(Ordering::Relaxed), 2, "the third was not even started");
+}
+
+#[tokio::test]
+async fn a_load_that_is_given_up_is_told_to_have_failed() {
+    let mut scene = Scene::new();
+    let slow = LoadSpec { path: "slow".into(), ..spec("m", LoadOptions::default()) };
+    let loading = scene.supervisor.load(slow, Vec::new());
+    assert!(timeout(Duration::from_millis(1), loading).await.is_err(), "it loads until it is given up");
+    let reason = scene.event(|kind| match kind {
+        EventKind::LoadFailed { reason } => Some(reason),
+        _ => None,
+    });
+    assert_eq!(reason.await, "the load was given up");
+    assert!(scene.supervisor.models().is_empty());
 }
 
 #[tokio::test]

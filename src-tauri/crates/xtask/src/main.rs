@@ -8,7 +8,7 @@
 mod cache;
 mod failed;
 mod fetch;
-mod import;
+mod models;
 mod pins;
 mod python;
 mod stage;

