@@ -6,10 +6,11 @@ use toml::{Table, Value};
 use super::{File, check, root};
 
 /// Which of our crates each of them may know; dependencies of tests do not count. Dependencies run one way.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("ebb-core", &[]),
     ("ebb-ipc", &["ebb-core"]),
     ("ebb-import", &["ebb-core"]),
+    ("ebb-chat", &["ebb-core"]),
     ("ebb-ort", &["ebb-core"]),
     ("ebb-worker", &["ebb-core", "ebb-ipc", "ebb-ort"]),
     ("ebb-host", &["ebb-core", "ebb-ipc"]),
