@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use ebb_core::{Job, JobKind, LoadOptions, Policy, ShrinkEvery};
+use ebb_core::{Figures, Job, JobKind, LoadOptions, Policy, ShrinkEvery};
 use ebb_host::{HostConfig, ModelHandle, RunItem, Supervisor};
 use ebb_tests::home;
 
-use crate::inprocess;
+use crate::{inprocess, peer::Generated};
 
 /// A host whose workers are the real program.
 pub(crate) fn supervisor() -> Supervisor {
@@ -23,6 +23,26 @@ pub(crate) async fn load(supervisor: &Supervisor, alias: &str, options: LoadOpti
     let spec = ebb_core::LoadSpec { alias: alias.to_owned(), ..inprocess::minilm(options) };
     supervisor.load(spec, policies).await.expect("minilm loads");
     supervisor.model(alias).expect("it was just loaded")
+}
+
+/// Loads the chat model under this alias.
+pub(crate) async fn load_chat(supervisor: &Supervisor, alias: &str, options: LoadOptions) -> ModelHandle {
+    let spec = ebb_core::LoadSpec { alias: alias.to_owned(), ..inprocess::smollm2(options) };
+    supervisor.load(spec, Vec::new()).await.expect("smollm2 loads");
+    supervisor.model(alias).expect("it was just loaded")
+}
+
+/// Generates to the end.
+pub(crate) async fn generate(model: &ModelHandle, job: Job) -> Generated {
+    let mut running = model.run(job, Bytes::new()).await.expect("there is room");
+    loop {
+        match running.next().await.expect("an end") {
+            RunItem::Done(Figures::Generate(figures)) => return inprocess::generated(&figures, 0),
+            RunItem::Done(figures) => panic!("{figures:?}"),
+            RunItem::Failed(failure) => panic!("{failure}"),
+            RunItem::Progress(_) | RunItem::Chunk(_) => {}
+        }
+    }
 }
 
 /// Embeds, and says how long that took.

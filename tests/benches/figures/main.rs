@@ -3,13 +3,16 @@
 
 #![expect(clippy::print_stdout, reason = "printing figures is what this is for")]
 
+mod chats;
 mod controls;
+mod decode;
 mod hop;
 mod hosted;
 mod inprocess;
 mod paired;
 mod peer;
 mod shrinking;
+mod stream;
 mod throughput;
 mod workload;
 
@@ -20,7 +23,7 @@ fn main() {
     ebb_ort::prepare_process();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    for name in ["hop", "throughput", "shrinking", "controls"] {
+    for name in ["hop", "throughput", "shrinking", "controls", "decode", "stream", "chats"] {
         if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word.as_str())) {
             continue;
         }
@@ -30,6 +33,9 @@ fn main() {
             "hop" => runtime.block_on(async { tokio::spawn(hop::print()).await }).expect("it prints"),
             "throughput" => throughput::print(),
             "shrinking" => runtime.block_on(shrinking::print()),
+            "decode" => decode::print(),
+            "stream" => runtime.block_on(async { tokio::spawn(stream::print()).await }).expect("it prints"),
+            "chats" => runtime.block_on(chats::print()),
             _ => controls::print(),
         }
     }

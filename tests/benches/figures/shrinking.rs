@@ -61,7 +61,7 @@ pub(crate) async fn print() {
     supervisor.close(std::time::Duration::ZERO).await;
 }
 
-fn row(name: &str, loaded: u64, peak: u64, end: u64) {
+pub(crate) fn row(name: &str, loaded: u64, peak: u64, end: u64) {
     println!(
         "{name:24} resident after load {:>10}, peak {:>10}, at the end {:>10} ({:+.1} %)",
         format_bytes(loaded),
@@ -72,7 +72,7 @@ fn row(name: &str, loaded: u64, peak: u64, end: u64) {
 }
 
 /// Resident bytes: the median of five samples, from two seconds after now.
-async fn settled(model: &ModelHandle) -> u64 {
+pub(crate) async fn settled(model: &ModelHandle) -> u64 {
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     let mut samples = Vec::new();
     for _ in 0..5 {

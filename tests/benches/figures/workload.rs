@@ -21,6 +21,13 @@ pub(crate) fn mixed(count: usize) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// `words` words of prose from somewhere in it, the same for the same `place`.
+pub(crate) fn prose(place: usize, words: usize) -> String {
+    let all: Vec<&str> = PROSE.split_whitespace().collect();
+    let start = (place * 1_009) % (all.len() - words);
+    all[start..start + words].join(" ")
+}
+
 /// A xorshift generator: the same numbers everywhere.
 struct Dice(u64);
 

@@ -114,14 +114,14 @@ fn prepare(profile: Profile) -> Outcome<Prepared> {
     Ok(Prepared { programs, models, env })
 }
 
-/// Python's own onnxruntime, tokenizers and numpy, which the benchmarks compare with. In a folder, not a virtual
+/// Python's own onnxruntime, onnxruntime-genai, tokenizers and numpy, which the benchmarks compare with. In a folder, not a virtual
 /// environment: that needs a package more on Debian.
 fn python_peer(cache: &Cache) -> Outcome<[(&'static str, OsString); 2]> {
     let requirements = workspace().join("src-tauri/crates/xtask/python-peer.txt");
     let python = Python::find()?;
     let key = format!("{} {}", python.version()?, cache::fingerprint(std::slice::from_ref(&requirements))?);
     let folder = cache.make("tools/python-peer", &key, |folder| {
-        stage("get onnxruntime, numpy and tokenizers for Python (45 MB)", || {
+        stage("get onnxruntime, onnxruntime-genai, numpy and tokenizers for Python (56 MB)", || {
             let mut pip = python.pip("install");
             pip.args(["--only-binary=:all:", "--no-compile", "--requirement"]).arg(&requirements);
             run_command(pip.arg("--target").arg(folder))
