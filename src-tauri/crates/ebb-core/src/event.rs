@@ -6,6 +6,7 @@ use crate::{Outcome, Sample, ShrinkReport, Target};
 
 /// Something that happened to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Event {
     /// Number of the event in its host; a gap means that events were missed.
     pub seq: u64,
@@ -20,6 +21,7 @@ pub struct Event {
 
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
     /// Loading began.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What went wrong, for programs. A code exists only where a caller acts on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// The request itself is malformed: wrong JSON, missing field, empty text list.
@@ -172,6 +173,7 @@ impl Failure {
 /// The JSON body of every error answer: `{"error": {"code", "message", "hint", "type", "param", "details"}}`, ours and
 /// OpenAI's in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// The error itself.
     pub error: ErrorFields,
@@ -179,6 +181,7 @@ pub struct ErrorBody {
 
 /// The fields of [`ErrorBody`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorFields {
     /// See [`Failure::code`].
     pub code: Code,

@@ -10,6 +10,7 @@ use crate::Json;
 /// What to generate. Fields that are not given are the model's own (`generation_config.json`, `genai_config.json`), else
 /// greedy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Generation {
     /// The conversation, through the model's chat template.
@@ -52,6 +53,7 @@ pub struct Generation {
 
 /// A message of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Message {
     /// Who speaks: `system`, `developer`, `user`, `assistant`, `tool`.
@@ -75,6 +77,7 @@ impl Message {
 
 /// A function that the model may ask to be called.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tool {
     /// Its name.
@@ -87,6 +90,7 @@ pub struct Tool {
 
 /// Whether the model asks for a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     /// As it sees fit.
@@ -102,6 +106,7 @@ pub enum ToolChoice {
 
 /// A call that the model asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolCall {
     /// Names the call; the tool's message repeats it.
@@ -114,6 +119,7 @@ pub struct ToolCall {
 
 /// What an answer must be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseFormat {
     /// Any text.
@@ -128,6 +134,7 @@ pub enum ResponseFormat {
 
 /// The next piece of a text: never half a character, never a part of a stop text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Piece {
     /// The text. It may be empty where `logprobs` are wanted and a token did not end a character.
     pub text: String,
@@ -137,6 +144,7 @@ pub struct Piece {
 
 /// How likely a token was.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenLogprob {
     /// Its id.
     pub token_id: u32,
@@ -152,6 +160,7 @@ pub struct TokenLogprob {
 
 /// A token that was likely.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TopLogprob {
     /// Its id.
     pub token_id: u32,
@@ -165,6 +174,7 @@ pub struct TopLogprob {
 
 /// Why a generation ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// The model ended it, a stop text came, or what the format asks for is complete.
@@ -178,6 +188,7 @@ pub enum FinishReason {
 
 /// Figures of a generation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GenerateFigures {
     /// Tokens of the prompt.
     pub prompt_tokens: u32,

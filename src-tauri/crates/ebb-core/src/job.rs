@@ -51,6 +51,7 @@ pub enum JobKind {
 
 /// Element type of a tensor, by the names that NumPy uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum DType {
@@ -83,6 +84,7 @@ impl DType {
 
 /// A tensor without its data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorSpec {
     /// Name of the model's input or output.
     pub name: String,
@@ -133,6 +135,7 @@ pub enum ChunkBody {
 
 /// How far a job has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     /// Items done: texts embedded, tokens of the prompt read, milliseconds of audio heard.
     pub done: u64,
@@ -177,6 +180,7 @@ impl Figures {
 
 /// Figures of an embed job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EmbedFigures {
     /// Texts embedded.
     pub texts: u32,
@@ -196,6 +200,7 @@ pub struct EmbedFigures {
 
 /// A text that was cut to the model's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Truncation {
     /// Index of the text in the request.
     pub index: u32,
@@ -209,6 +214,7 @@ pub struct Truncation {
 
 /// Figures of a run on tensors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorFigures {
     /// Output tensors given.
     pub outputs: u32,

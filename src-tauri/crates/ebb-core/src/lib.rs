@@ -31,6 +31,8 @@ mod places;
 mod policy;
 mod profile;
 mod sample;
+#[cfg(feature = "openapi")]
+mod schema;
 mod session;
 mod shrink;
 mod size;

@@ -15,6 +15,7 @@ use crate::{
 /// What a user may choose when a model is loaded. The same names in JSON, on the command line (`--session-option`), in
 /// Python and in profiles. Values of options are text, as ONNX Runtime takes them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LoadOptions {
     /// Execution provider: `auto`, `cpu`, `cuda`, `webgpu`, ... Options never choose it.

@@ -8,6 +8,7 @@ use crate::{DType, Target, options::OptionLine};
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
     /// Texts to vectors.
@@ -61,6 +62,7 @@ pub struct ProbedDevice {
 
 /// How token vectors become one vector a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
     /// Mean over the real tokens.
@@ -73,6 +75,7 @@ pub enum Pooling {
 
 /// An input or output of a model file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorInfo {
     /// Its name.
     pub name: String,
@@ -84,6 +87,7 @@ pub struct TensorInfo {
 
 /// What is particular to an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EmbeddingInfo {
     /// Length of a vector.
     pub dimensions: u32,
@@ -95,10 +99,14 @@ pub struct EmbeddingInfo {
     pub normalized: bool,
     /// Tokens, padding included, that one batch may hold.
     pub batch_tokens: u32,
+    /// Shorter lengths that the model says its vectors may be cut to (`matryoshka_dimensions` of its `config.json`).
+    #[serde(default)]
+    pub matryoshka: Vec<u32>,
 }
 
 /// What is particular to a chat model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChatInfo {
     /// Most tokens of a prompt and its answer together: what the model takes, or less where `context_tokens` says so.
     pub context_tokens: u32,
@@ -118,6 +126,7 @@ pub struct ChatInfo {
 
 /// What is particular to a speech model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AudioInfo {
     /// What family it is of: `moonshine`, `whisper`.
     pub family: String,
@@ -131,6 +140,7 @@ pub struct AudioInfo {
 
 /// What was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelInfo {
     /// The model's alias.
     pub alias: String,

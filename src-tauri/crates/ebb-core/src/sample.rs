@@ -6,6 +6,7 @@ use crate::Target;
 
 /// One arena as the runtime's allocator reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ArenaSample {
     /// Whose memory it is.
     pub device: Target,
@@ -32,6 +33,7 @@ impl ArenaSample {
 
 /// A cache that is not the arena's slack: KV, prefixes, weights, mapped files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Pool {
     /// What it is, e.g. `weights` or `kv`.
     pub name: String,
@@ -56,6 +58,7 @@ pub struct Memory {
 
 /// What a loaded model holds at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Sample {
     /// The model's alias.
     pub model: String,

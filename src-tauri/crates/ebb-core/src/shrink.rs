@@ -6,6 +6,7 @@ use crate::Target;
 
 /// A shrink target that had no effect, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DroppedTarget {
     /// The target as asked for.
     pub target: Target,
@@ -15,6 +16,7 @@ pub struct DroppedTarget {
 
 /// A cache that the shrink dropped besides the arena's slack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DroppedPool {
     /// Its name, as in [`crate::Pool`].
     pub name: String,
@@ -24,6 +26,7 @@ pub struct DroppedPool {
 
 /// What a shrink did, measured before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShrinkReport {
     /// The model's alias.
     pub model: String,

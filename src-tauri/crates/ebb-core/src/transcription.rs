@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How to transcribe an audio file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Transcription {
     /// Language of the speech, by code (`en`); what the model finds or knows where not given.
@@ -16,6 +17,7 @@ pub struct Transcription {
 
 /// A stretch of speech.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Segment {
     /// Its number, from 0. Partial results of a segment carry the number that it will have.
     pub index: u32,
@@ -31,6 +33,7 @@ pub struct Segment {
 
 /// Figures of a transcription.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TranscribeFigures {
     /// Length of the audio.
     pub audio_ms: u64,

@@ -77,6 +77,7 @@ impl Embedder {
             pooling,
             normalized: config.normalize,
             batch_tokens,
+            matryoshka: config.matryoshka.clone(),
         };
         let mut embedder = Self { loaded, tokenizer, config, graph, info };
         embedder.info.dimensions = embedder.dimensions(folder)?;

@@ -236,6 +236,7 @@ mod tests {
                 pooling: Pooling::Mean,
                 normalized: true,
                 batch_tokens: 4096,
+                matryoshka: Vec::new(),
             }),
             chat: None,
             audio: None,

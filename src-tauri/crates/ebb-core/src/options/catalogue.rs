@@ -8,6 +8,7 @@ use super::Scope;
 
 /// The type of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {
     /// `0`, `1`, `true` or `false`.
@@ -32,6 +33,7 @@ pub enum ValueType {
 
 /// What is known of one option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CatalogueEntry {
     /// What it belongs to.
     pub scope: Scope,

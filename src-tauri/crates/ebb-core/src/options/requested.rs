@@ -95,6 +95,7 @@ impl Requested {
 
 /// What became of one option: requested → forwarded → effective.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OptionLine {
     /// What it belongs to, after translation.
     pub scope: Scope,

@@ -29,6 +29,8 @@ pub(super) struct Config {
     pub(super) first_position: u32,
     /// The padding token, where `config.json` says it.
     pub(super) pad_id: Option<u32>,
+    /// Shorter lengths that vectors may be cut to.
+    pub(super) matryoshka: Vec<u32>,
     /// Where the tokenizer is.
     pub(super) tokenizer_file: PathBuf,
 }
@@ -57,6 +59,7 @@ impl Config {
             ),
             first_position: first_position(&config),
             pad_id: config["pad_token_id"].as_u64().and_then(|id| u32::try_from(id).ok()),
+            matryoshka: matryoshka(&config),
             tokenizer_file: find("tokenizer.json"),
         })
     }
@@ -81,6 +84,12 @@ fn max_tokens(sentence_transformers: &Value, tokenizer: &Value, config: &Value) 
 fn first_position(config: &Value) -> u32 {
     let kind = config["model_type"].as_str().unwrap_or_default();
     if OFFSET_POSITIONS.contains(&kind) { 2 } else { 0 }
+}
+
+/// The lengths that the model was trained to be cut to; what is no length is left out.
+fn matryoshka(config: &Value) -> Vec<u32> {
+    let said = config["matryoshka_dimensions"].as_array().into_iter().flatten();
+    said.filter_map(|length| u32::try_from(length.as_u64()?).ok().filter(|&length| length > 0)).collect()
 }
 
 type Said = (Result<Pooling, String>, bool);
@@ -174,6 +183,14 @@ mod tests {
         ] {
             assert_eq!(max_tokens(&sentence_transformers, &tokenizer, &config), want, "{config}");
         }
+    }
+
+    #[test]
+    fn lengths_that_vectors_may_be_cut_to_are_those_that_the_model_names() {
+        let said = |config| matryoshka(&config);
+        assert_eq!(said(json!({ "matryoshka_dimensions": [256, 0, "x", -1, 64] })), [256, 64]);
+        assert_eq!(said(json!({ "matryoshka_dimensions": 64 })), [0; 0]);
+        assert_eq!(said(json!(null)), [0; 0]);
     }
 
     #[test]
