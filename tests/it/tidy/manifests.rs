@@ -6,8 +6,9 @@ use toml::{Table, Value};
 use super::{File, check, root};
 
 /// Which of our crates each of them may know; dependencies of tests do not count. Dependencies run one way.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("ebb-core", &[]),
+    ("ebb-audio", &["ebb-core"]),
     ("ebb-ipc", &["ebb-core"]),
     ("ebb-import", &["ebb-core"]),
     ("ebb-chat", &["ebb-core"]),
