@@ -6,11 +6,11 @@ use std::{
 };
 
 use ebb_core::{
-    ArenaSample, Control, DroppedTarget, Failure, Memory, Pool, ShrinkReport, Target,
+    ArenaSample, Control, DroppedPool, DroppedTarget, Failure, Memory, Pool, ShrinkReport, Target,
     options::{self, OptionLine},
 };
 
-use crate::{Error, held::Held, process, provider::Chosen, sys};
+use crate::{Error, generate::Caches, held::Held, process, provider::Chosen, sys};
 
 /// Controls of all the sessions that a model has: several for a model of several files.
 #[derive(Debug)]
@@ -105,13 +105,16 @@ impl OrtControl {
         };
         let (before, reserved_before_bytes) = (process::memory()?, reserved()?);
         let started = Instant::now();
+        // First what fills regions of the arena though nobody needs it now: a region is given back only when wholly free.
+        let pools_dropped: Vec<DroppedPool> = self.drop_caches(held, asked).into_iter().collect();
         if !targets.is_empty() {
             held.map_or(Ok(()), Held::shrink_cpu)?;
         }
         let took = started.elapsed();
         let reserved_after_bytes = reserved()?;
         let freed_bytes = reserved_before_bytes.saturating_sub(reserved_after_bytes);
-        let trim = if freed_bytes > 0 { timed(sys::trim_heap) } else { Duration::ZERO };
+        let trim =
+            if freed_bytes > 0 || !pools_dropped.is_empty() { timed(sys::trim_heap) } else { Duration::ZERO };
         let after = process::memory()?;
         Ok(ShrinkReport {
             model: self.alias.clone(),
@@ -126,21 +129,30 @@ impl OrtControl {
             trim_us: microseconds(trim),
             targets,
             dropped,
-            pools_dropped: Vec::new(),
+            pools_dropped,
         })
+    }
+
+    /// Drops idle caches, if what was asked for has to do with where they lie.
+    fn drop_caches(&self, held: Option<&Held>, asked: Option<&[Target]>) -> Option<DroppedPool> {
+        let caches = held?.caches.get()?;
+        let meant = asked.is_none_or(|asked| asked.contains(&caches.device()));
+        meant.then(|| caches.drop_idle()).flatten()
     }
 }
 
 impl Control for OrtControl {
     fn memory(&self) -> Result<Memory, Failure> {
-        let arenas = Self::arenas(self.held().as_deref())?;
+        let held = self.held();
+        let arenas = Self::arenas(held.as_deref())?;
         let process = process::memory().map_err(Error::from)?;
+        let caches = held.as_deref().and_then(|held| held.caches.get());
         let weights = Pool { name: "weights".to_owned(), bytes: self.weights_bytes, droppable: false };
         Ok(Memory {
             resident_bytes: process.resident_bytes,
             private_bytes: process.private_bytes,
             arenas,
-            pools: vec![weights],
+            pools: [weights].into_iter().chain(caches.into_iter().flat_map(Caches::pools)).collect(),
         })
     }
 

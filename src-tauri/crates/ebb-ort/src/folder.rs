@@ -1,6 +1,7 @@
 //! Model folders: what a folder or file holds, told from names, configuration and a look at the model file's frame. ONNX
 //! Runtime is not needed for it, so that a host which does not link it can ask as well.
 
+mod attention;
 mod external;
 mod variant;
 
@@ -10,6 +11,8 @@ use ebb_core::{Inspection, ModelKind};
 use serde_json::Value;
 
 use crate::Error;
+
+pub(crate) use attention::cache_in_place;
 
 /// Files that say that a folder's model takes texts. A tokenizer alone does; so does any trace of sentence-transformers.
 const TEXT_MARKS: [&str; 7] = [

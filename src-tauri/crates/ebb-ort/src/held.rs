@@ -1,14 +1,24 @@
 //! What a session holds that other threads look at and shrink while it runs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ebb_core::Target;
 
 use crate::{
     Error,
     arena::{Arena, ArenaStats},
+    generate::Caches,
     tick::Tick,
 };
+
+/// What all arenas of a model have in use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct InUse {
+    /// The most since load.
+    pub(crate) peak_bytes: u64,
+    /// Now.
+    pub(crate) now_bytes: u64,
+}
 
 /// The arenas of a model's sessions, which share the one CPU arena. They must go when the model does: each keeps its memory
 /// alive.
@@ -19,13 +29,16 @@ pub(crate) struct Held {
     pub(crate) refused: Vec<String>,
     /// Shrinks the CPU arena; there where the sessions have one.
     pub(crate) tick: Option<Tick>,
+    /// Caches of conversations; set for a chat model.
+    pub(crate) caches: OnceLock<Caches>,
     /// GPU arenas to shrink at the end of each session's next run: only a run of their own session reaches them.
     on_next_run: Vec<Mutex<Vec<Target>>>,
 }
 
 impl Held {
     pub(crate) fn new(sessions: usize, arenas: Vec<Arena>, tick: Option<Tick>, refused: Vec<String>) -> Self {
-        Self { arenas, refused, tick, on_next_run: (0..sessions).map(|_| Mutex::default()).collect() }
+        let on_next_run = (0..sessions).map(|_| Mutex::default()).collect();
+        Self { arenas, refused, tick, caches: OnceLock::new(), on_next_run }
     }
 
     /// What the CPU arena holds; `None` where there is none.
@@ -40,6 +53,26 @@ impl Held {
     /// Where ONNX Runtime refuses.
     pub(crate) fn shrink_cpu(&self) -> Result<(), Error> {
         self.tick.as_ref().map_or(Ok(()), Tick::shrink)
+    }
+
+    /// Gives back what can be given back at once, so that an allocation under the cap may fit: idle caches, then free regions.
+    ///
+    /// # Errors
+    /// Where ONNX Runtime refuses.
+    pub(crate) fn make_room(&self) -> Result<(), Error> {
+        if let Some(caches) = self.caches.get() {
+            caches.drop_idle();
+        }
+        self.shrink_cpu()
+    }
+
+    /// Most that all arenas together have had in use, and what they have in use now.
+    pub(crate) fn in_use(&self) -> InUse {
+        let stats = self.arenas.iter().filter_map(|arena| arena.stats().ok().flatten());
+        stats.fold(InUse::default(), |all, one| InUse {
+            peak_bytes: all.peak_bytes + one.peak_in_use_bytes,
+            now_bytes: all.now_bytes + one.in_use_bytes,
+        })
     }
 
     /// Shrinks a GPU arena of every session at the end of its next run.

@@ -30,6 +30,7 @@ mod embed;
 mod environment;
 mod error;
 mod folder;
+mod generate;
 mod held;
 mod library;
 mod model;

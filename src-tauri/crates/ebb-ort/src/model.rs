@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use ebb_core::{
-    Chunk, Code, Control, Failure, Inspection, Job, JobKind, LoadSpec, ModelInfo, ModelKind, Session, Step,
+    Chunk, Code, Control, Failure, Inspection, Job, JobKind, LoadOptions, LoadSpec, ModelInfo, ModelKind,
+    Session, Step,
     options::{self, OptionLine, Requested},
 };
 
@@ -14,6 +15,7 @@ use crate::{
     embed::{EmbedRun, Embedder},
     environment::{self, Runtime},
     folder,
+    generate::{self, GenerateRun, Generator},
     provider::{self, Chosen},
     session::{Loaded, Opening},
     settings, sys,
@@ -33,6 +35,7 @@ pub struct OrtSession {
 #[derive(Debug)]
 enum Task {
     Embed(Box<Embedder>),
+    Generate(Box<Generator>),
     Tensors(Box<Tensors>),
 }
 
@@ -43,6 +46,7 @@ pub struct OrtRun(Kind);
 #[derive(Debug)]
 enum Kind {
     Embed(EmbedRun),
+    Generate(Box<GenerateRun>),
     Tensors(TensorRun),
 }
 
@@ -72,13 +76,17 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
     let started = Instant::now();
     progress("looking at the model");
     let found = folder::inspect(&spec.path, spec.options.variant.as_deref())?;
-    if matches!(found.kind, ModelKind::Chat | ModelKind::Audio) {
+    if found.kind == ModelKind::Audio {
         return Err(Error::Unsupported(format!(
-            "{} holds a {} model; this version of Ebb runs embedding models and bare ONNX files",
+            "{} holds a speech model; this version of Ebb runs embedding and chat models and bare ONNX files",
             spec.path.display(),
-            if found.kind == ModelKind::Chat { "chat" } else { "speech" }
         )));
     }
+    let defaults = match found.kind {
+        ModelKind::Chat => generate::load_defaults(&spec.path)?,
+        _ => LoadOptions::default(),
+    };
+    let spec = &LoadSpec { options: spec.options.clone().over(defaults), ..spec.clone() };
     progress("loading ONNX Runtime");
     let wanted = provider::first_wanted(spec.options.provider.as_deref());
     let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders, &wanted)?;
@@ -154,6 +162,11 @@ fn ready(
             info.embedding = Some(embedder.info().clone());
             Task::Embed(Box::new(embedder))
         }
+        ModelKind::Chat => {
+            let generator = Generator::open(&spec.path, &found.file, first, provider, &spec.options)?;
+            info.chat = Some(generator.info().clone());
+            Task::Generate(Box::new(generator))
+        }
         _ => Task::Tensors(Box::new(Tensors::new(first))),
     };
     info.load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -181,6 +194,9 @@ impl Session for OrtSession {
             (Task::Embed(embedder), JobKind::Embed { texts }) => {
                 Kind::Embed(embedder.begin(texts, run_options)?)
             }
+            (Task::Generate(generator), JobKind::Generate(generation)) => {
+                Kind::Generate(Box::new(generator.begin(&generation, run_options)?))
+            }
             (Task::Tensors(tensors), JobKind::Tensors { inputs, outputs }) => {
                 Kind::Tensors(tensors.begin(inputs, outputs, data, run_options)?)
             }
@@ -191,6 +207,7 @@ impl Session for OrtSession {
     fn step(&mut self, run: &mut OrtRun, chunks: &mut Vec<Chunk>) -> Result<Step, Failure> {
         let step = match (&mut self.task, &mut run.0) {
             (Task::Embed(embedder), Kind::Embed(run)) => embedder.step(run, chunks)?,
+            (Task::Generate(generator), Kind::Generate(run)) => generator.step(run, chunks)?,
             (Task::Tensors(tensors), Kind::Tensors(run)) => tensors.step(run, chunks)?,
             _ => return Err(Failure::new(Code::Internal, "the job belongs to another model")),
         };
@@ -202,6 +219,7 @@ impl Session for OrtSession {
 fn misfit(task: &Task, job: &JobKind) -> Failure {
     let (takes, hint) = match task {
         Task::Embed(_) => ("texts to embed", "embed texts with it"),
+        Task::Generate(_) => ("messages", "ask it for text: `ebb chat`"),
         Task::Tensors(_) => ("tensors", "run tensors through it: `ebb run`"),
     };
     let asked = match job {

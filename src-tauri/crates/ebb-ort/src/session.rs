@@ -1,5 +1,7 @@
 //! Model files in memory: their ONNX Runtime sessions, on one arena.
 
+mod bound;
+
 use std::{
     borrow::Cow,
     collections::BTreeMap,
@@ -14,8 +16,8 @@ use ebb_core::{
 use ort::{
     ErrorCode,
     session::{
-        HasSelectedOutputs, OutputSelector, RunOptions, Session, SessionInputValue, SessionInputs,
-        SessionOutputs, builder::SessionBuilder,
+        OutputSelector, RunOptions, Session, SessionInputValue, SessionInputs, SessionOutputs,
+        builder::SessionBuilder,
     },
     value::{Outlet, TensorElementType, ValueType},
 };
@@ -158,33 +160,39 @@ impl Loaded {
         take: impl FnOnce(&SessionOutputs<'_>) -> Result<T, Error>,
     ) -> Result<Ran<T>, Error> {
         let shrink = self.held.waiting(self.index);
-        let options = prepared(wanted, run_options, &shrink)?;
+        let options = prepared(run_options, &shrink)?.with_outputs(selected(wanted));
         let mut cap_retries = 0;
         loop {
-            let hit = match self.session.run_with_options(borrowed(inputs), &options) {
+            match self.session.run_with_options(borrowed(inputs), &options) {
                 Ok(outputs) => {
                     self.held.shrunk(self.index, &shrink);
                     return Ok(Ran { value: take(&outputs)?, cap_retries });
                 }
-                Err(error) => LimitHit::read(error.message()).ok_or_else(|| at_run(error))?,
-            };
-            if cap_retries > 0 {
-                return Err(Error::ArenaLimit {
-                    limit_bytes: self.held.cpu_stats().and_then(|stats| stats.limit_bytes).unwrap_or(0),
-                    requested_bytes: hit.requested_bytes,
-                    available_bytes: hit.available_bytes,
-                });
+                Err(error) => retry(&self.held, error, &mut cap_retries)?,
             }
-            // Regions of earlier shapes lie idle under the cap; without them the same run may fit.
-            tracing::debug!(
-                hit.requested_bytes,
-                hit.available_bytes,
-                "at the arena's cap: shrinking, trying again"
-            );
-            self.held.shrink_cpu()?;
-            cap_retries += 1;
         }
     }
+}
+
+/// What to make of a run, or of an allocation in the arena, that failed: at the cap, for the first time, room is made so that
+/// it can be tried again.
+///
+/// # Errors
+/// The failure itself where there is no second try; [`Error::ArenaLimit`] at the cap.
+pub(crate) fn retry(held: &Held, error: ort::Error, cap_retries: &mut u32) -> Result<(), Error> {
+    let hit = LimitHit::read(error.message()).ok_or_else(|| at_run(error))?;
+    if *cap_retries > 0 {
+        return Err(Error::ArenaLimit {
+            limit_bytes: held.cpu_stats().and_then(|stats| stats.limit_bytes).unwrap_or(0),
+            requested_bytes: hit.requested_bytes,
+            available_bytes: hit.available_bytes,
+        });
+    }
+    // Regions of earlier shapes lie idle under the cap; without them the same run may fit.
+    tracing::debug!(hit.requested_bytes, hit.available_bytes, "at the arena's cap: shrinking, trying again");
+    held.make_room()?;
+    *cap_retries += 1;
+    Ok(())
 }
 
 /// The cap of the arena: as given, or on top of what the weights take. That is known only once they are loaded, and a cap is
@@ -269,16 +277,14 @@ impl LimitHit {
     }
 }
 
-fn prepared(
-    wanted: &[&str],
+/// Run options that hold for every run of a job; `shrink` for the one that they are made for.
+///
+/// # Errors
+/// [`Error::Option`] where ONNX Runtime refuses one.
+pub(crate) fn prepared(
     run_options: &BTreeMap<String, String>,
     shrink: &[Target],
-) -> Result<RunOptions<HasSelectedOutputs>, Error> {
-    let mut selector =
-        if wanted.is_empty() { OutputSelector::default() } else { OutputSelector::no_default() };
-    for name in wanted {
-        selector = selector.with(*name);
-    }
+) -> Result<RunOptions, Error> {
     let mut options = RunOptions::new().map_err(Error::runtime("make run options"))?;
     let targets = shrink.iter().map(ToString::to_string).collect::<Vec<_>>().join(";");
     let shrink = (!targets.is_empty()).then(|| (SHRINK_KEY.to_owned(), targets));
@@ -290,7 +296,12 @@ fn prepared(
             reason: error.message().to_owned(),
         })?;
     }
-    Ok(options.with_outputs(selector))
+    Ok(options)
+}
+
+fn selected(wanted: &[&str]) -> OutputSelector {
+    let selector = if wanted.is_empty() { OutputSelector::default() } else { OutputSelector::no_default() };
+    wanted.iter().fold(selector, |selector, name| selector.with(*name))
 }
 
 fn borrowed<'a>(inputs: &'a [Input<'_, '_>]) -> SessionInputs<'a, 'a> {

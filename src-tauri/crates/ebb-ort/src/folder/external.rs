@@ -11,7 +11,7 @@ use std::{
 use crate::Error;
 
 // Field numbers of onnx.proto.
-const MODEL_GRAPH: u64 = 7;
+pub(super) const MODEL_GRAPH: u64 = 7;
 const GRAPH_INITIALIZER: u64 = 5;
 const TENSOR_EXTERNAL_DATA: u64 = 13;
 const ENTRY_KEY: u64 = 1;
@@ -25,8 +25,7 @@ pub(super) fn weights_bytes(file: &Path) -> Result<u64, Error> {
         _ => Error::invalid_model(file, error.to_string()),
     };
     let own_bytes = fs_err::metadata(file).map_err(broken)?.len();
-    let opened = File::open(file).map_err(broken)?;
-    let mut wire = Wire { reader: BufReader::new(opened), at: 0 };
+    let mut wire = Wire::open(file).map_err(broken)?;
     if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ort")) {
         wire.flatbuffer().map_err(broken)?;
         return Ok(own_bytes);
@@ -44,17 +43,22 @@ pub(super) fn weights_bytes(file: &Path) -> Result<u64, Error> {
 }
 
 /// A field of a message: its number, and where it ends if it is of the kind that has a length.
-struct Field {
-    number: u64,
-    end: Option<u64>,
+pub(super) struct Field {
+    pub(super) number: u64,
+    pub(super) end: Option<u64>,
 }
 
-struct Wire {
+/// A Protocol Buffers file that is read field by field.
+pub(super) struct Wire {
     reader: BufReader<File>,
     at: u64,
 }
 
 impl Wire {
+    pub(super) fn open(file: &Path) -> io::Result<Self> {
+        Ok(Self { reader: BufReader::new(File::open(file)?), at: 0 })
+    }
+
     /// An `.ort` file is a FlatBuffer that says so in its bytes 4 to 8. Its weights are its own.
     fn flatbuffer(&mut self) -> io::Result<()> {
         let mut head = [0; 8];
@@ -111,7 +115,7 @@ impl Wire {
     }
 
     /// The next field of a message that ends at `end`; numbers are skipped over right away.
-    fn field(&mut self, end: u64) -> io::Result<Option<Field>> {
+    pub(super) fn field(&mut self, end: u64) -> io::Result<Option<Field>> {
         if self.at == end {
             return Ok(None);
         }
@@ -151,7 +155,7 @@ impl Wire {
         Err(invalid("it is not an ONNX model"))
     }
 
-    fn text(&mut self, end: u64) -> io::Result<String> {
+    pub(super) fn text(&mut self, end: u64) -> io::Result<String> {
         // Names of files are short: a longer text is not one, and is not worth the memory.
         let mut bytes = vec![0; (end - self.at).min(4096) as usize];
         self.reader.read_exact(&mut bytes)?;
@@ -160,7 +164,7 @@ impl Wire {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn skip_to(&mut self, end: Option<u64>) -> io::Result<()> {
+    pub(super) fn skip_to(&mut self, end: Option<u64>) -> io::Result<()> {
         if let Some(end) = end {
             let distance = i64::try_from(end - self.at).map_err(|_| invalid("it is not an ONNX model"))?;
             self.reader.seek_relative(distance)?;

@@ -62,3 +62,34 @@ pub(crate) fn contents<'v>(name: &str, value: &'v DynValue) -> Result<(DType, Ve
     // bytes are there; `value` is borrowed for as long as the slice lives, and keeps them.
     Ok((dtype, shape, unsafe { std::slice::from_raw_parts(source, len_bytes) }))
 }
+
+/// The data of a tensor in main memory, to write to; empty where it lies in a device's memory.
+pub(crate) fn bytes_mut(tensor: &mut DynTensor) -> &mut [u8] {
+    let len_bytes = len_bytes(tensor);
+    if len_bytes == 0 || !tensor.memory_info().is_cpu_accessible() {
+        return &mut [];
+    }
+    let target = tensor.data_ptr_mut().cast::<u8>();
+    // SAFETY: the tensor lies in main memory and holds `len_bytes` bytes, as its type and shape say; it is borrowed mutably
+    // for as long as the slice lives.
+    unsafe { std::slice::from_raw_parts_mut(target, len_bytes) }
+}
+
+/// The data of a tensor in main memory; empty where it lies in a device's memory.
+pub(crate) fn bytes(tensor: &DynTensor) -> &[u8] {
+    let len_bytes = len_bytes(tensor);
+    if len_bytes == 0 || !tensor.memory_info().is_cpu_accessible() {
+        return &[];
+    }
+    let source = tensor.data_ptr().cast::<u8>();
+    // SAFETY: the tensor lies in main memory and holds `len_bytes` bytes, as its type and shape say; it is borrowed for as
+    // long as the slice lives.
+    unsafe { std::slice::from_raw_parts(source, len_bytes) }
+}
+
+/// Bytes of a tensor's data, by its type and shape.
+pub(crate) fn len_bytes(tensor: &DynTensor) -> usize {
+    let elements: u64 = tensor.shape().iter().map(|&dim| u64::try_from(dim).unwrap_or(0)).product();
+    let size_bytes = dtype_of(*tensor.data_type()).map_or(0, DType::size_bytes);
+    usize::try_from(elements).unwrap_or(0) * size_bytes
+}

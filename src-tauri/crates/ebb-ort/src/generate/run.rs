@@ -1,0 +1,350 @@
+//! One generation: its steps, and what it holds until it ends.
+
+use std::{collections::BTreeMap, fmt, time::Instant};
+
+use bytes::Bytes;
+use ebb_chat::Writing;
+use ebb_core::{
+    Chunk, ChunkBody, Code, Failure, Figures, FinishReason, GenerateFigures, Generation, Progress, Step,
+};
+use ort::{
+    session::{IoBinding, RunOptions},
+    value::{DynTensor, DynTensorValueType},
+};
+
+use super::{Generator, cache::Cache, feeds, idle::Caches, peak::Peak};
+use crate::{Error, session::prepared};
+
+/// How often, in tokens, the arenas are looked at for the figures of an answer.
+const LOOK_EVERY_TOKENS: usize = 64;
+
+/// Bytes of scores that one step may give: a model that gives them for every token reads fewer tokens at once.
+const STEP_SCORES_BYTES: usize = 16 << 20;
+
+/// A generation in flight.
+pub(crate) struct GenerateRun {
+    /// `None` once it has ended, well or not.
+    live: Option<Live>,
+    writing: Writing,
+    /// The prompt, then what was chosen.
+    tokens: Vec<u32>,
+    prompt_tokens: usize,
+    cached_tokens: usize,
+    /// Most tokens to choose.
+    room: usize,
+    options: RunOptions,
+    run_options: BTreeMap<String, String>,
+    peak: Peak,
+    cap_retries: u32,
+    started: Instant,
+    first_token: Option<Instant>,
+}
+
+/// What a generation holds of the model. The cache has the tokens that were read.
+#[derive(Debug)]
+struct Live {
+    binding: IoBinding,
+    cache: Cache,
+    /// Whether the scores are bound to the place that waits for them.
+    scores_bound: bool,
+}
+
+impl fmt::Debug for GenerateRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenerateRun").field("tokens", &self.tokens.len()).finish_non_exhaustive()
+    }
+}
+
+impl GenerateRun {
+    fn chosen(&self) -> usize {
+        self.tokens.len() - self.prompt_tokens
+    }
+
+    /// Most tokens that are read: the last one chosen never is.
+    fn most_read(&self) -> usize {
+        self.prompt_tokens + self.room - 1
+    }
+
+    fn progress(&self, read: usize) -> Progress {
+        Progress { done: read.min(self.prompt_tokens) as u64, total: self.prompt_tokens as u64 }
+    }
+}
+
+impl Generator {
+    /// Prepares a generation, on the cache of an earlier turn where there is one.
+    ///
+    /// # Errors
+    /// Where the request is malformed, or its prompt longer than the context.
+    pub(crate) fn begin(
+        &mut self,
+        generation: &Generation,
+        run_options: &BTreeMap<String, String>,
+    ) -> Result<GenerateRun, Error> {
+        let started = Instant::now();
+        let tokens = self.language.prompt(generation).map_err(Failure::from)?;
+        let writing = self.language.write(generation, &tokens).map_err(Failure::from)?;
+        let room = self.room(tokens.len(), generation.max_tokens)?;
+        let options = prepared(run_options, &[])?;
+        let peak = Peak::new(self.loaded.held());
+        let live = self.live(&tokens)?;
+        Ok(GenerateRun {
+            prompt_tokens: tokens.len(),
+            cached_tokens: live.cache.tokens(),
+            live: Some(live),
+            writing,
+            tokens,
+            room,
+            options,
+            run_options: run_options.clone(),
+            peak,
+            cap_retries: 0,
+            started,
+            first_token: None,
+        })
+    }
+
+    /// Reads the next part of the prompt, or the last token; after the last one of a prompt the next is chosen.
+    ///
+    /// # Errors
+    /// Where the model fails, or no token can be chosen. All that the generation held is given back then.
+    pub(crate) fn step(&mut self, run: &mut GenerateRun, chunks: &mut Vec<Chunk>) -> Result<Step, Error> {
+        let over = || Failure::new(Code::Internal, "this generation has ended");
+        let mut live = run.live.take().ok_or_else(over)?;
+        let past = live.cache.tokens();
+        let end = past + self.part(past, run.tokens.len() - past);
+        run.cap_retries += self.read(&mut live, run, end)?;
+        if end < run.tokens.len() {
+            run.peak.look(self.loaded.held());
+            run.live = Some(live);
+            return Ok(Step::More(run.progress(end)));
+        }
+        let next = run.writing.next(self.scores.written()?).map_err(Failure::from)?;
+        run.tokens.push(next.token);
+        run.first_token.get_or_insert_with(Instant::now);
+        chunks.extend(next.chunks.into_iter().map(chunk));
+        let mut finish = next.finish;
+        if finish.is_none() && run.chosen() >= run.room {
+            chunks.extend(run.writing.cut().map_err(Failure::from)?.into_iter().map(chunk));
+            finish = Some(FinishReason::Length);
+        }
+        if let Some(reason) = finish {
+            return Ok(Step::Done(Figures::Generate(self.end(run, live, reason)?)));
+        }
+        if run.chosen() % LOOK_EVERY_TOKENS == 1 {
+            run.peak.look(self.loaded.held());
+        }
+        run.live = Some(live);
+        Ok(Step::More(run.progress(end)))
+    }
+
+    /// Tokens that there is room for after a prompt.
+    fn room(&self, prompt_tokens: usize, max_tokens: Option<u32>) -> Result<usize, Error> {
+        let context_tokens = self.info.context_tokens as usize;
+        match context_tokens.checked_sub(prompt_tokens) {
+            None | Some(0) => {
+                let over = prompt_tokens + 1 - context_tokens;
+                let why = format!(
+                    "the prompt has {prompt_tokens} tokens, {over} more than the context of {context_tokens} takes with an \
+                     answer of at least one"
+                );
+                let error = Error::request(why, "messages");
+                Err(error.hint(
+                    "leave out older messages, or load the model with more context_tokens if it takes them",
+                ))
+            }
+            Some(room) => Ok(max_tokens.map_or(room, |most| room.min((most as usize).max(1)))),
+        }
+    }
+
+    /// A cache for a prompt, and what binds it to the model.
+    fn live(&self, tokens: &[u32]) -> Result<Live, Error> {
+        let (graph, memory, held) = (&self.graph, &self.memory, self.loaded.held());
+        let caches = self.caches()?;
+        let kept = caches.take(tokens, |cache, common| cache.copied(common, graph, memory, caches.charge()));
+        let kept = kept.and_then(|(mut cache, common)| {
+            // One that cannot be cut for want of memory is of no use.
+            cache.truncate(common, graph, memory, held).ok().map(|()| cache)
+        });
+        let cache = match kept {
+            Some(cache) => cache,
+            None => Cache::empty(graph, memory, caches.charge())?,
+        };
+        let mut live = Live { binding: self.loaded.binding()?, cache, scores_bound: false };
+        self.bind_cache(&mut live)?;
+        Ok(live)
+    }
+
+    fn bind_cache(&self, live: &mut Live) -> Result<(), Error> {
+        for (kv, tensor) in self.graph.kv.iter().zip(live.cache.tensors_mut()) {
+            self.bind(&mut live.binding, kv, tensor)?;
+        }
+        Ok(())
+    }
+
+    /// Tokens to read in one step, of `waiting` after `past`.
+    fn part(&self, past: usize, waiting: usize) -> usize {
+        let _ = past;
+        let most = self.info.prefill_tokens as usize;
+        let logits = &self.graph.logits;
+        let most = if logits.last_only {
+            most
+        } else {
+            most.min(STEP_SCORES_BYTES / (logits.vocab_size * logits.dtype.size_bytes()))
+        };
+        waiting.min(most.max(1))
+    }
+
+    /// Reads the tokens up to `end`; the scores after the last are there then, if it is the last of all. Says how often the
+    /// cap was hit.
+    fn read(&mut self, live: &mut Live, run: &GenerateRun, end: usize) -> Result<u32, Error> {
+        let past = live.cache.tokens();
+        let ids = &run.tokens[past..end];
+        let mut cap_retries = 0;
+        if self.graph.in_place
+            && let Some(tokens) = live.cache.growth(run.tokens.len(), run.most_read())
+        {
+            let Live { binding, cache, .. } = live;
+            let (graph, memory, held) = (&self.graph, &self.memory, self.loaded.held());
+            cap_retries +=
+                cache.resize(tokens, (graph, memory, held), |kv, tensor| self.bind(binding, kv, tensor))?;
+        }
+        feeds::bind(&mut live.binding, &self.graph, ids, past)?;
+        self.bind_scores(live, ids.len())?;
+        let ran = if self.graph.in_place && live.scores_bound {
+            live.cache.set_tokens(end);
+            self.loaded.run_in_place(&live.binding, &run.options)
+        } else {
+            self.run_taking(live, end, &run.options)
+        };
+        Ok(cap_retries + ran?)
+    }
+
+    /// Runs the model where it gives outputs of its own: a new cache, scores of several tokens, or both.
+    fn run_taking(&mut self, live: &mut Live, end: usize, options: &RunOptions) -> Result<u32, Error> {
+        let Self { loaded, graph, scores, .. } = self;
+        let Live { binding, cache, scores_bound } = live;
+        let (name, in_place, scores_bound) = (graph.logits.name.as_str(), graph.in_place, *scores_bound);
+        let ran = loaded.run_bound(binding, options, |mut outputs| {
+            let mut take = |name: &str| -> Result<DynTensor, Error> {
+                let value =
+                    outputs.remove(name).and_then(|value| value.downcast::<DynTensorValueType>().ok());
+                value
+                    .ok_or_else(|| Error::Unsupported(format!("the model's output '{name}' is not a tensor")))
+            };
+            if !scores_bound {
+                scores.write_last_of(name, &take(name)?)?;
+            }
+            let kv = graph.kv.iter().filter(|_| !in_place);
+            kv.map(|kv| take(&kv.present)).collect::<Result<Vec<_>, _>>()
+        })?;
+        if in_place {
+            cache.set_tokens(end);
+        } else {
+            cache.replace(ran.value, end);
+            self.bind_cache(live)?;
+        }
+        Ok(ran.cap_retries)
+    }
+
+    /// Binds keys or values of a layer, as what the next run reads and writes.
+    fn bind(
+        &self,
+        binding: &mut IoBinding,
+        kv: &super::graph::Kv,
+        tensor: &mut DynTensor,
+    ) -> Result<(), Error> {
+        let bound = binding.bind_input(kv.past.as_str(), tensor);
+        let bound = bound.and_then(|()| {
+            if self.graph.in_place {
+                binding.bind_output(kv.present.as_str(), tensor)
+            } else {
+                binding.bind_output_to_device(kv.present.as_str(), self.memory.info())
+            }
+        });
+        bound.map_err(Error::runtime("bind the cache"))
+    }
+
+    /// Binds the scores: to the place that waits for those of one token, if the model gives so many.
+    fn bind_scores(&mut self, live: &mut Live, tokens: usize) -> Result<(), Error> {
+        let logits = &self.graph.logits;
+        let one = logits.last_only || tokens == 1;
+        if one && live.scores_bound {
+            return Ok(());
+        }
+        let bound = if one {
+            live.binding.bind_output(logits.name.as_str(), self.scores.tensor_mut())
+        } else {
+            let memory = ort::memory::MemoryInfo::default();
+            live.binding.bind_output_to_device(logits.name.as_str(), &memory)
+        };
+        live.scores_bound = one;
+        bound.map_err(Error::runtime("bind the scores"))
+    }
+
+    /// Ends a generation: its cache is kept for the next turn, its figures are told.
+    fn end(
+        &mut self,
+        run: &mut GenerateRun,
+        live: Live,
+        reason: FinishReason,
+    ) -> Result<GenerateFigures, Error> {
+        let ended = Instant::now();
+        let chosen = run.chosen();
+        let Live { binding, cache, .. } = live;
+        drop(binding);
+        let (kv_bytes, peak_arena_bytes) = (cache.bytes(), run.peak.look(self.loaded.held()));
+        let waiting = self.loaded.shrinks_waiting();
+        if waiting.is_empty() {
+            let mut tokens = std::mem::take(&mut run.tokens);
+            tokens.truncate(cache.tokens());
+            self.caches()?.keep(tokens, cache);
+        } else {
+            drop(cache);
+            self.sweep(run)?;
+        }
+        let first = run.first_token.unwrap_or(ended);
+        let after_first = ended.duration_since(first).as_secs_f64();
+        let tokens_per_second =
+            if chosen > 1 && after_first > 0.0 { (chosen - 1) as f64 / after_first } else { 0.0 };
+        Ok(GenerateFigures {
+            prompt_tokens: run.prompt_tokens as u32,
+            cached_tokens: run.cached_tokens as u32,
+            completion_tokens: chosen as u32,
+            finish_reason: reason,
+            stop: run.writing.stop().map(str::to_owned),
+            seed: run.writing.seed(),
+            first_token_us: microseconds(first - run.started),
+            took_us: microseconds(ended - run.started),
+            tokens_per_second,
+            kv_bytes,
+            peak_arena_bytes,
+            cap_retries: run.cap_retries,
+        })
+    }
+
+    /// Reads one token with an empty cache, so that the arenas which only a run of this session reaches are shrunk. Once, at
+    /// the end: no run before knows that it is the last.
+    fn sweep(&mut self, run: &mut GenerateRun) -> Result<(), Error> {
+        let waiting = self.loaded.shrinks_waiting();
+        let options = prepared(&run.run_options, &waiting)?;
+        run.options = options;
+        run.tokens.truncate(1);
+        let mut live = self.live(&run.tokens)?;
+        self.read(&mut live, run, 1)?;
+        self.loaded.shrunk(&waiting);
+        Ok(())
+    }
+
+    fn caches(&self) -> Result<&Caches, Error> {
+        let none = || Error::Failure(Failure::new(Code::Internal, "the model keeps no caches"));
+        self.loaded.held().caches.get().ok_or_else(none)
+    }
+}
+
+fn chunk(body: ChunkBody) -> Chunk {
+    Chunk { body, data: Bytes::new() }
+}
+
+fn microseconds(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

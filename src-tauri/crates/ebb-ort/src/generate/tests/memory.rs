@@ -1,0 +1,134 @@
+//! What a chat model holds, and how it comes back.
+
+use ebb_core::{DroppedPool, Target};
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn prefix_bytes(bytes: u64) -> LoadOptions {
+    LoadOptions { prefix_cache_bytes: Some(bytes), ..LoadOptions::default() }
+}
+
+#[test]
+fn a_cache_is_in_the_arena_while_it_runs_kept_after_and_dropped_by_a_shrink() {
+    for model in every_layout() {
+        let mut chat = Chat::new(model);
+        let idle = chat.in_use();
+        let mut run = chat.begin(after(&letters(300), 20)).unwrap();
+        let mut text = String::new();
+        while text.is_empty() {
+            chat.step(&mut run, &mut text).unwrap();
+        }
+        let kv_bytes = chat.pool("kv");
+        assert!(kv_bytes >= 300 * model.kv_bytes_per_token(), "{model:?}: {kv_bytes}");
+        assert!(chat.in_use() >= idle + kv_bytes, "it is of the model's arena");
+        assert_eq!(chat.pool("prefix"), 0);
+        while chat.step(&mut run, &mut text).unwrap().is_none() {}
+        drop(run);
+        assert_eq!(chat.pool("kv"), 0);
+        let kept = chat.pool("prefix");
+        assert!(kept >= 319 * model.kv_bytes_per_token());
+
+        let report = chat.session.control().shrink(None).unwrap();
+        assert_eq!(report.pools_dropped, [DroppedPool { name: "prefix".to_owned(), bytes: kept }]);
+        assert!(report.freed_bytes >= kept, "{report:?}");
+        assert_eq!((chat.pool("prefix"), chat.in_use()), (0, idle));
+        let again = chat.session.control().shrink(Some(&[Target::cpu(0)])).unwrap();
+        assert!(again.pools_dropped.is_empty());
+        let (_, figures) = chat.answer(after(&letters(300), 1)).unwrap();
+        assert_eq!(figures.cached_tokens, 0);
+    }
+}
+
+#[test]
+fn a_shrink_of_what_is_not_there_drops_nothing() {
+    let mut chat = Chat::new(ChatModel::default());
+    chat.answer(after(&letters(50), 5)).unwrap();
+    let report = chat.session.control().shrink(Some(&[Target::gpu(0)])).unwrap();
+    assert_eq!((report.pools_dropped.len(), report.dropped.len()), (0, 1));
+    assert!(chat.pool("prefix") > 0);
+}
+
+#[test]
+fn a_cancelled_generation_gives_its_cache_back_at_once() {
+    for model in every_layout() {
+        let mut chat = Chat::new(model);
+        let idle = chat.in_use();
+        let options = LoadOptions { prefill_tokens: Some(64), ..LoadOptions::default() };
+        let mut slow = Chat::with(model, options);
+        for chat in [&mut chat, &mut slow] {
+            let mut run = chat.begin(after(&letters(300), 100)).unwrap();
+            let mut text = String::new();
+            for _ in 0..3 {
+                chat.step(&mut run, &mut text).unwrap();
+            }
+            assert!(chat.in_use() > idle);
+            drop(run);
+            assert_eq!((chat.in_use(), chat.pool("kv"), chat.pool("prefix")), (idle, 0, 0), "{model:?}");
+        }
+    }
+}
+
+#[test]
+fn the_last_conversations_that_fit_are_kept() {
+    let model = ChatModel::default();
+    // The cache of 80 tokens grows by a step, but not beyond the 99 of the answer that are read.
+    let cache_bytes = 179 * model.kv_bytes_per_token();
+    let mut chat = Chat::with(model, prefix_bytes(2 * cache_bytes));
+    let prompts = ["1234", "5678", "wxyz"].map(|text| text.repeat(20));
+    for prompt in &prompts {
+        chat.answer(after(prompt, 100)).unwrap();
+    }
+    assert_eq!(chat.pool("prefix"), 2 * cache_bytes);
+    let mut cached = |prompt: &str| chat.answer(after(prompt, 100)).unwrap().1.cached_tokens;
+    assert_eq!(cached(&prompts[2]), 79);
+    assert_eq!(cached(&prompts[1]), 79);
+    assert_eq!(cached(&prompts[0]), 0, "the first went when the third came");
+    let mut none = Chat::with(model, prefix_bytes(0));
+    none.answer(after("abcd", 5)).unwrap();
+    assert_eq!(none.pool("prefix"), 0);
+}
+
+#[test]
+fn what_a_long_prompt_takes_besides_its_cache_stays_flat() {
+    for model in
+        [ChatModel::default(), ChatModel { all_scores: true, in_place: false, ..ChatModel::default() }]
+    {
+        let besides = |tokens: usize| {
+            let mut chat = Chat::with(ChatModel { layers: 1, ..model }, prefix_bytes(0));
+            let (text, figures) = chat.answer(after(&letters(tokens), 2)).unwrap();
+            assert_eq!(text, "ab");
+            // Where the cache is not taken in place, the old one and the new are there at once.
+            let copies = if model.in_place { 1 } else { 2 };
+            figures.peak_arena_bytes - copies * figures.kv_bytes
+        };
+        let (short, long) = (besides(400), besides(2000));
+        assert!(long < short + 4 * MIB, "{short} and {long}: {model:?}");
+    }
+}
+
+/// At the cap: kept caches go first, then the run is tried again; what is too much is told with its figures.
+#[test]
+fn at_the_cap_kept_caches_make_room_and_what_is_too_long_is_told() {
+    for model in every_layout() {
+        let arena_options = [("working_mem".to_owned(), (16 * MIB).to_string())].into();
+        let model = ChatModel { context_tokens: 12_800, ..model };
+        let mut chat = Chat::with(model, LoadOptions { arena_options, ..LoadOptions::default() });
+        // One fits under the cap, two do not; twice as much where the old cache and the new are there at once.
+        let tokens = (if model.in_place { 9 * MIB } else { 4 * MIB }) / model.kv_bytes_per_token();
+        let mut retries = 0;
+        for letters in ["abcd", "1234", "abcd"] {
+            let prompt = letters.repeat(tokens as usize / 4);
+            let (text, figures) = chat.answer(after(&prompt, 3)).unwrap();
+            assert_eq!((text.as_str(), figures.cached_tokens), (&letters[..3], 0), "{model:?}");
+            retries += figures.cap_retries;
+        }
+        assert!(retries > 0, "{model:?}");
+        let failure = chat.answer(after(&letters(12_000), 3)).unwrap_err();
+        assert_eq!(failure.code, Code::ArenaLimit, "{model:?}: {failure}");
+        assert!(failure.details.contains_key("requested_bytes"));
+        assert_eq!(chat.pool("kv"), 0);
+        assert_eq!(chat.answer(after(&letters(40), 3)).unwrap().0, "abc", "the model goes on");
+    }
+}
