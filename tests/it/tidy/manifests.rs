@@ -6,10 +6,11 @@ use toml::{Table, Value};
 use super::{File, check, root};
 
 /// Which of our crates each of them may know; dependencies of tests do not count. Dependencies run one way.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("ebb-core", &[]),
     ("ebb-audio", &["ebb-core"]),
     ("ebb-ipc", &["ebb-core"]),
+    ("ebb-hub", &["ebb-core"]),
     ("ebb-import", &["ebb-core"]),
     ("ebb-chat", &["ebb-core"]),
     ("ebb-ort", &["ebb-core"]),
@@ -19,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("ebb-api", &["ebb-core", "ebb-host", "ebb-import", "ebb-plugins"]),
     ("ebb-server", &["ebb-api", "ebb-core"]),
     ("ebb-client", &["ebb-core"]),
-    ("ebb-cli", &["ebb-api", "ebb-client", "ebb-core", "ebb-import", "ebb-server"]),
+    ("ebb-cli", &["ebb-api", "ebb-client", "ebb-core", "ebb-hub", "ebb-import", "ebb-server"]),
     ("ebb-desktop", &["ebb-api", "ebb-core", "ebb-server"]),
     (
         "ebb-tests",
