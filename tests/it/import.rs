@@ -1,6 +1,6 @@
 //! Imported models compute what their weights say: a tiny random BERT, in ONNX Runtime and by hand.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, ops::ControlFlow, path::Path};
 
 use bytes::Bytes;
 use ebb_core::{Job, JobKind, LoadOptions, LoadSpec, Session, Step};
@@ -39,7 +39,7 @@ fn a_model_with_a_task_head_is_the_same_model() {
 
 fn imported(source: &Path, folder: &Path) -> std::path::PathBuf {
     let destination = folder.join("imported model");
-    ebb_import::import(source, &destination, Options::default(), &mut |_| ())
+    ebb_import::import(source, &destination, Options::default(), &mut |_| ControlFlow::Continue(()))
         .expect("it can be imported")
         .folder
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(folder.as_deref(), out),
         Command::Model(ModelCommand::Import { source, dest, force }) => {
-            import::run(&source, &dest, force, out)
+            wait_for(import::run(source, dest, force, out))
         }
         Command::Server(ServerCommand::Run(args)) => server::run(args),
         asked => {

@@ -59,8 +59,12 @@ impl Companions {
         Ok(companions)
     }
 
-    /// Copies everything to `folder`, telling the bytes of each file as it is done.
-    pub(crate) fn copy_to(&self, folder: &Path, mut copied: impl FnMut(u64)) -> Result<(), Error> {
+    /// Copies everything to `folder`, telling the bytes of each file as it is done. Fails with what `copied` fails with.
+    pub(crate) fn copy_to(
+        &self,
+        folder: &Path,
+        mut copied: impl FnMut(u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for (file, place) in &self.files {
             let target = folder.join(place);
             if let Some(parent) = target.parent() {
@@ -69,7 +73,7 @@ impl Companions {
             let bytes = fs::read(file).map_err(|source| Error::io(file, source))?;
             // Written anew rather than copied, so that a read-only source does not make a read-only model.
             fs::write(&target, &bytes).map_err(|source| Error::io(&target, source))?;
-            copied(bytes.len() as u64);
+            copied(bytes.len() as u64)?;
         }
         if let Some(modules) = &self.modules {
             let target = folder.join(MODULES);

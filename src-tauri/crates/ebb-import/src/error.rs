@@ -4,11 +4,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ebb_core::{Code, Failure};
+use ebb_core::{Code, Failure, format_bytes};
 
 /// What the importer can take, said wherever it has to refuse.
 const SUPPORTED: &str = "a safetensors folder of a BERT embedding model: config.json with \"model_type\": \"bert\", \
-     absolute positions and gelu; model.safetensors; tokenizer.json";
+     absolute positions and gelu; model.safetensors; tokenizer.json; and GGUF files of Llama and Qwen 2 chat models";
 
 /// Why an import failed. Nothing is left at the destination then.
 #[derive(Debug, thiserror::Error)]
@@ -16,13 +16,36 @@ pub enum Error {
     /// The source is a file, or nothing at all.
     #[error("{} is not a folder; give the folder that holds config.json, tokenizer.json and model.safetensors", .0.display())]
     NotAFolder(PathBuf),
-    /// The source is of a kind that cannot be imported yet.
-    #[error("{} is {kind}, which is not supported yet; supported: {SUPPORTED}", path.display())]
-    UnsupportedSource {
-        /// The source.
+    /// The source is a folder with GGUF files in it.
+    #[error("{} is a folder of GGUF files; give the file that is to be imported", .0.display())]
+    FolderOfGguf(PathBuf),
+    /// The GGUF file is damaged.
+    #[error("{} is not a whole GGUF file: {reason}; download it again", path.display())]
+    BrokenGguf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        reason: String,
+    },
+    /// The GGUF file is right, but not of a kind that is imported.
+    #[error(
+        "{} cannot be imported: {reason}; supported: little-endian GGUF of version 2 or 3, one file with a whole model \
+         of the Llama or Qwen 2 family",
+        path.display()
+    )]
+    UnsupportedGguf {
+        /// The file.
         path: PathBuf,
         /// What it is.
-        kind: &'static str,
+        reason: String,
+    },
+    /// The GGUF holds a model of another family.
+    #[error(
+        "the GGUF's architecture {architecture} is not supported; supported: llama (Llama, Mistral, SmolLM), qwen2"
+    )]
+    UnsupportedGgufArchitecture {
+        /// As `general.architecture` names it.
+        architecture: String,
     },
     /// The source holds an ONNX model.
     #[error("{} holds an ONNX model already; it needs no import, add it with `ebb model add`", .0.display())]
@@ -73,33 +96,35 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The weights lack a tensor that config.json asks for.
-    #[error("{} has no tensor {name}, which config.json calls for; the two do not belong together", path.display())]
+    /// The weights lack a tensor that the model's config asks for.
+    #[error("{} has no tensor {name}, which its config calls for; the two do not belong together", path.display())]
     MissingTensor {
-        /// The safetensors file.
+        /// The file.
         path: PathBuf,
         /// The tensor's name.
         name: String,
     },
-    /// A tensor's shape contradicts config.json.
+    /// A tensor's shape contradicts the model's config.
     #[error(
-        "tensor {name} has shape {actual:?}, but config.json calls for {expected:?}; the two do not belong together"
+        "tensor {name} has shape {actual:?}, but its config calls for {expected:?}; the two do not belong together"
     )]
     WrongShape {
         /// The tensor's name.
         name: String,
-        /// By config.json.
+        /// By the config.
         expected: Vec<usize>,
         /// In the file.
         actual: Vec<usize>,
     },
     /// A tensor's numbers are of a type that is not converted.
-    #[error("tensor {name} is of type {data_type}; supported: F32, F16, BF16")]
+    #[error("tensor {name} is of type {data_type}; supported: {supported}")]
     UnsupportedDataType {
         /// The tensor's name.
         name: String,
         /// Its type.
         data_type: String,
+        /// The types that work.
+        supported: &'static str,
     },
     /// Something is there already.
     #[error("{} exists and is not empty; choose another folder, or say --force to replace it", .0.display())]
@@ -129,6 +154,30 @@ pub enum Error {
         /// The system's word.
         #[source]
         source: io::Error,
+    },
+    /// The model would not fit.
+    #[error(
+        "{} needs {} on disk, and {} are free; free some space or choose another disk",
+        path.display(), format_bytes(*needed_bytes), format_bytes(*free_bytes)
+    )]
+    NotEnoughSpace {
+        /// The destination.
+        path: PathBuf,
+        /// What the model takes.
+        needed_bytes: u64,
+        /// What is there.
+        free_bytes: u64,
+    },
+    /// Whoever heard of its progress ended it.
+    #[error("the import was cancelled; nothing was written")]
+    Cancelled,
+    /// What was read back is not what was written: the disk or the memory fails, or the writer is wrong.
+    #[error("{} is not what was written: {reason}; check the disk and try again", path.display())]
+    NotAsWritten {
+        /// The file.
+        path: PathBuf,
+        /// The difference.
+        reason: String,
     },
     /// The file system failed in another way.
     #[error("cannot read or write {}", path.display())]
@@ -174,15 +223,23 @@ impl From<Error> for Failure {
             | Error::Json { .. }
             | Error::ImpossibleConfig(_)
             | Error::BrokenWeights { .. }
+            | Error::FolderOfGguf(_)
+            | Error::BrokenGguf { .. }
             | Error::MissingTensor { .. }
             | Error::WrongShape { .. } => Code::InvalidModel,
-            Error::UnsupportedSource { .. }
+            Error::UnsupportedGguf { .. }
+            | Error::UnsupportedGgufArchitecture { .. }
             | Error::UnsupportedArchitecture { .. }
             | Error::UnsupportedSetting { .. }
             | Error::UnsupportedDataType { .. } => Code::Unsupported,
             Error::DestinationExists(_) => Code::AlreadyExists,
             Error::BadDestination { .. } => Code::InvalidValue,
-            Error::Permission { .. } | Error::DiskFull { .. } | Error::Io { .. } => Code::Storage,
+            Error::Permission { .. }
+            | Error::DiskFull { .. }
+            | Error::NotEnoughSpace { .. }
+            | Error::NotAsWritten { .. }
+            | Error::Io { .. } => Code::Storage,
+            Error::Cancelled => Code::Cancelled,
             Error::WeightLength { .. } => Code::Internal,
         };
         let mut message = error.to_string();

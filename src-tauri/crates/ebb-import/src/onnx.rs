@@ -17,6 +17,7 @@
 
 mod graph;
 mod proto;
+mod verify;
 mod write;
 
 pub use graph::{Attribute, AttributeValue, Dim, Element, Graph, Model, Value, Weight};
@@ -25,4 +26,5 @@ pub use proto::{
     NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto,
     TypeProto, TypeValue, ValueInfoProto,
 };
-pub use write::{INLINE_LIMIT_BYTES, Sink, Storage};
+pub(crate) use verify::verify;
+pub use write::{INLINE_LIMIT_BYTES, Sink, Storage, Written};

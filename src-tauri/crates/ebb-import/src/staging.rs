@@ -47,6 +47,16 @@ impl Staging {
         &self.folder
     }
 
+    /// Fails if the disk has no space for so many bytes more. Where that cannot be told, writing will.
+    pub(crate) fn check_space(&self, needed_bytes: u64) -> Result<(), Error> {
+        match fs4::available_space(&self.folder) {
+            Ok(free_bytes) if free_bytes < needed_bytes => {
+                Err(Error::NotEnoughSpace { path: self.destination.clone(), needed_bytes, free_bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Moves the folder to its destination. What was there goes only once the new folder is in its place.
     pub(crate) fn publish(self) -> Result<PathBuf, Error> {
         let destination = &self.destination;
@@ -93,4 +103,24 @@ fn hidden_name(name: &std::ffi::OsStr, purpose: &str) -> OsString {
     hidden.push(name);
     hidden.push(format!(".{purpose}-{}-{count}", std::process::id()));
     hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_larger_than_the_disk_is_told_before_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let staging = Staging::beside(&folder.path().join("model"), folder.path(), false).unwrap();
+        staging.check_space(1).unwrap();
+        let Err(Error::NotEnoughSpace { needed_bytes, free_bytes, .. }) = staging.check_space(u64::MAX)
+        else {
+            panic!("no disk is so large");
+        };
+        assert!(needed_bytes == u64::MAX && free_bytes > 0);
+        let hidden = staging.folder().to_owned();
+        drop(staging);
+        assert!(!hidden.exists());
+    }
 }

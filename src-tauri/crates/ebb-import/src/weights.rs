@@ -58,7 +58,8 @@ impl Weights {
         match info.dtype {
             Dtype::F32 | Dtype::F16 | Dtype::BF16 => Ok(()),
             other => {
-                Err(Error::UnsupportedDataType { name: name.to_owned(), data_type: format!("{other:?}") })
+                let (name, data_type) = (name.to_owned(), format!("{other:?}"));
+                Err(Error::UnsupportedDataType { name, data_type, supported: "F32, F16, BF16" })
             }
         }
     }

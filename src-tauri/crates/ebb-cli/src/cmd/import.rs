@@ -1,15 +1,63 @@
 //! `ebb model import`
 
-use std::{io::IsTerminal as _, path::Path};
+use std::{
+    io::IsTerminal as _,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-use ebb_core::{Failure, format_bytes};
-use ebb_import::{Options, Progress};
+use ebb_core::{Failure, ModelKind, format_bytes};
+use ebb_import::{Imported, Options, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{error::Result, render::Out};
+use crate::{
+    error::{Error, Result},
+    render::Out,
+};
 
-pub(super) fn run(source: &Path, dest: &Path, force: bool, out: &mut Out) -> Result {
+pub(super) async fn run(source: PathBuf, dest: PathBuf, force: bool, out: &mut Out) -> Result {
     let shown = !out.json && std::io::stderr().is_terminal();
+    let given_up = std::sync::Arc::new(AtomicBool::new(false));
+    let heard = given_up.clone();
+    let mut work = tokio::task::spawn_blocking(move || import(&source, &dest, force, shown, &heard));
+    let imported = tokio::select! {
+        done = &mut work => done,
+        signal = tokio::signal::ctrl_c() => {
+            signal?;
+            // It removes what it began.
+            given_up.store(true, Ordering::Relaxed);
+            work.await
+        }
+    };
+    let imported = match imported.map_err(std::io::Error::from)? {
+        Err(ebb_import::Error::Cancelled) => return Err(Error::Interrupted),
+        imported => imported.map_err(Failure::from)?,
+    };
+    out.show(&imported, |made, look| {
+        let of_what = match made.kind {
+            ModelKind::Embeddings => format!("vectors of {}", made.hidden_size),
+            _ => format!("{} million parameters", made.parameters / 1_000_000),
+        };
+        let notes: String = made.notes.iter().map(|note| format!("note: {note}\n")).collect();
+        format!(
+            "{}  {}, {} layers, {of_what}, {}\n{notes}add it with: ebb model add {}\n",
+            look.bold(made.folder.display()),
+            made.architecture,
+            made.layers,
+            format_bytes(made.model_bytes),
+            quoted(&made.folder.display().to_string()),
+        )
+    })
+}
+
+fn import(
+    source: &Path,
+    dest: &Path,
+    force: bool,
+    shown: bool,
+    given_up: &AtomicBool,
+) -> std::result::Result<Imported, ebb_import::Error> {
     let bar = ProgressBar::with_draw_target(
         Some(0),
         if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
@@ -21,21 +69,11 @@ pub(super) fn run(source: &Path, dest: &Path, force: bool, out: &mut Out) -> Res
         bar.set_message(at.stage.to_string());
         bar.set_length(at.total_bytes);
         bar.set_position(at.done_bytes);
+        if given_up.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let imported = ebb_import::import(source, dest, Options { force }, &mut progress);
     bar.finish_and_clear();
-    let imported = imported.map_err(Failure::from)?;
-    out.show(&imported, |made, look| {
-        format!(
-            "{}  {}, {} layers, vectors of {}, {}\nadd it with: ebb model add {}\n",
-            look.bold(made.folder.display()),
-            made.architecture,
-            made.layers,
-            made.hidden_size,
-            format_bytes(made.model_bytes),
-            quoted(&made.folder.display().to_string()),
-        )
-    })
+    imported
 }
 
 /// As a shell takes it for one word.

@@ -2,7 +2,8 @@
 
 use super::proto::{
     AttributeProto, AttributeType, DataType, Dimension, DimensionValue, GraphProto, ModelProto, NodeProto,
-    OperatorSetIdProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, TypeValue, ValueInfoProto,
+    OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto, TensorTypeProto, TypeProto,
+    TypeValue, ValueInfoProto,
 };
 
 /// The format version written: what opset 17 came with, read by every ONNX Runtime since 1.14.
@@ -16,6 +17,11 @@ impl Value {
     /// Stands for an optional input that is left out.
     pub fn none() -> Self {
         Self(String::new())
+    }
+
+    /// The value of this name, which the graph has already.
+    pub fn named(name: &str) -> Self {
+        Self(name.to_owned())
     }
 
     /// The name in the file.
@@ -218,15 +224,29 @@ impl Graph {
         inputs: &[&Value],
         attributes: impl IntoIterator<Item = Attribute>,
     ) -> Value {
+        let [value] = self.node_of("", op_type, [name], inputs, attributes);
+        value
+    }
+
+    /// Adds an operation of any set (`domain`; empty for the standard one) with outputs of these names. The node is named
+    /// as the first.
+    pub fn node_of<const N: usize>(
+        &mut self,
+        domain: &str,
+        op_type: &str,
+        names: [&str; N],
+        inputs: &[&Value],
+        attributes: impl IntoIterator<Item = Attribute>,
+    ) -> [Value; N] {
         self.proto.node.push(NodeProto {
             input: inputs.iter().map(|value| value.0.clone()).collect(),
-            output: vec![name.to_owned()],
-            name: name.to_owned(),
+            output: names.map(str::to_owned).to_vec(),
+            name: names.first().copied().unwrap_or_default().to_owned(),
             op_type: op_type.to_owned(),
             attribute: attributes.into_iter().map(|attribute| attribute.0).collect(),
-            domain: String::new(),
+            domain: domain.to_owned(),
         });
-        Value(name.to_owned())
+        names.map(|name| Value(name.to_owned()))
     }
 
     /// The weights whose bytes are asked for, in the order of [`Graph::weight`] calls.
@@ -253,6 +273,21 @@ impl Model {
             ..Default::default()
         };
         Self { proto, graph }
+    }
+
+    /// Takes operators of another set as well.
+    #[must_use]
+    pub fn with_operators(mut self, domain: &str, version: i64) -> Self {
+        self.proto.opset_import.push(OperatorSetIdProto { domain: domain.to_owned(), version });
+        self
+    }
+
+    /// Adds a note to the file: name, licence.
+    #[must_use]
+    pub fn with_note(mut self, key: &str, value: &str) -> Self {
+        let entry = StringStringEntryProto { key: key.to_owned(), value: value.to_owned() };
+        self.proto.metadata_props.push(entry);
+        self
     }
 
     /// Bytes of all weights together.

@@ -16,6 +16,8 @@ use prost::{
     encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len},
 };
 
+use sha2::{Digest as _, Sha256};
+
 use super::{
     graph::{Model, Weight},
     proto::{DataLocation, StringStringEntryProto, TensorProto},
@@ -53,18 +55,35 @@ pub struct Sink {
     file: BufWriter<File>,
     path: PathBuf,
     written_bytes: u64,
+    /// Of the weight that is being written.
+    digest: Sha256,
+}
+
+/// A model that was written, and what its weights were then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of the model file and its data file.
+    pub size_bytes: u64,
+    /// Every weight with the SHA-256 of its bytes.
+    pub weights: Vec<(Weight, [u8; 32])>,
 }
 
 impl Sink {
     fn create(path: PathBuf) -> Result<Self, Error> {
         let file = File::create(&path).map_err(|source| Error::io(&path, source))?;
-        Ok(Self { file: BufWriter::with_capacity(1 << 20, file), path, written_bytes: 0 })
+        Ok(Self {
+            file: BufWriter::with_capacity(1 << 20, file),
+            path,
+            written_bytes: 0,
+            digest: Sha256::new(),
+        })
     }
 
     /// Appends bytes. Fails as the file system does: full disk, no permission.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file.write_all(bytes).map_err(|source| Error::io(&self.path, source))?;
         self.written_bytes += bytes.len() as u64;
+        self.digest.update(bytes);
         Ok(())
     }
 
@@ -73,12 +92,13 @@ impl Sink {
         index: usize,
         weight: &Weight,
         fill: &mut impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<[u8; 32], Error> {
         let start_bytes = self.written_bytes;
+        self.digest = Sha256::new();
         fill(index, weight, self)?;
         let actual_bytes = self.written_bytes - start_bytes;
         if actual_bytes == weight.size_bytes {
-            return Ok(());
+            return Ok(self.digest.finalize_reset().into());
         }
         Err(Error::WeightLength {
             name: weight.name.clone(),
@@ -111,6 +131,16 @@ impl Model {
         storage: Storage,
         fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
     ) -> Result<u64, Error> {
+        Ok(self.write_recorded(path, storage, fill)?.size_bytes)
+    }
+
+    /// Writes the model as [`Model::write`] does, and tells what was written.
+    pub fn write_recorded(
+        self,
+        path: &Path,
+        storage: Storage,
+        fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
+    ) -> Result<Written, Error> {
         match storage {
             Storage::Inline => self.write_inline(path, fill),
             Storage::External => self.write_external(path, fill),
@@ -121,7 +151,7 @@ impl Model {
         self,
         path: &Path,
         mut fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
-    ) -> Result<u64, Error> {
+    ) -> Result<Written, Error> {
         let heads: Vec<Vec<u8>> = self.graph.weights.iter().map(inline_head).collect();
         let initializers_bytes: u64 = heads
             .iter()
@@ -137,36 +167,40 @@ impl Model {
         let graph = self.graph.proto.encode_to_vec();
         sink.write(&field(MODEL_GRAPH, graph.len() as u64 + initializers_bytes))?;
         sink.write(&graph)?;
-        for (index, (head, weight)) in heads.iter().zip(&self.graph.weights).enumerate() {
+        let mut weights = Vec::new();
+        for (index, (head, weight)) in heads.iter().zip(self.graph.weights).enumerate() {
             sink.write(&field(GRAPH_INITIALIZER, head.len() as u64 + weight.size_bytes))?;
             sink.write(head)?;
-            sink.write_weight(index, weight, &mut fill)?;
+            let digest = sink.write_weight(index, &weight, &mut fill)?;
+            weights.push((weight, digest));
         }
-        sink.finish()
+        Ok(Written { size_bytes: sink.finish()?, weights })
     }
 
     fn write_external(
         mut self,
         path: &Path,
         mut fill: impl FnMut(usize, &Weight, &mut Sink) -> Result<(), Error>,
-    ) -> Result<u64, Error> {
+    ) -> Result<Written, Error> {
         let mut data_name = path.file_name().unwrap_or(OsStr::new("model.onnx")).to_owned();
         data_name.push(".data");
         let location = data_name.to_string_lossy().into_owned();
 
         let mut sink = Sink::create(path.with_file_name(data_name))?;
-        for (index, weight) in self.graph.weights.iter().enumerate() {
+        let mut weights = Vec::new();
+        for (index, weight) in self.graph.weights.into_iter().enumerate() {
             let offset_bytes = sink.written_bytes.next_multiple_of(EXTERNAL_ALIGNMENT_BYTES);
             sink.pad_to(offset_bytes)?;
-            sink.write_weight(index, weight, &mut fill)?;
-            self.graph.proto.initializer.push(external_tensor(weight, &location, offset_bytes));
+            let digest = sink.write_weight(index, &weight, &mut fill)?;
+            self.graph.proto.initializer.push(external_tensor(&weight, &location, offset_bytes));
+            weights.push((weight, digest));
         }
         let data_bytes = sink.finish()?;
 
         self.proto.graph = Some(self.graph.proto);
         let mut sink = Sink::create(path.to_owned())?;
         sink.write(&self.proto.encode_to_vec())?;
-        Ok(data_bytes + sink.finish()?)
+        Ok(Written { size_bytes: data_bytes + sink.finish()?, weights })
     }
 }
 

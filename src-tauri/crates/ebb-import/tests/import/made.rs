@@ -1,7 +1,7 @@
-use std::fs;
+use std::{fs, ops::ControlFlow};
 
 use ebb_import::{
-    Options, Stage, import,
+    Error, Options, Stage, import,
     onnx::{DataType, DimensionValue, GraphProto, TensorProto, TypeValue, ValueInfoProto},
 };
 use safetensors::Dtype;
@@ -52,9 +52,11 @@ fn a_bert_folder_becomes_a_model_folder() {
     fs::write(source.join("optimizer.pt"), "not needed").unwrap();
 
     let mut steps = Vec::new();
-    let imported =
-        import(&source, &scene.destination(), Options::default(), &mut |progress| steps.push(progress))
-            .unwrap();
+    let imported = import(&source, &scene.destination(), Options::default(), &mut |progress| {
+        steps.push(progress);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
 
     assert_eq!(imported.folder, scene.destination());
     assert_eq!((imported.architecture.as_str(), imported.hidden_size, imported.layers), ("BertModel", 8, 2));
@@ -165,4 +167,32 @@ fn the_older_layout_with_the_transformer_in_its_own_folder() {
     assert!(scene.destination().join("tokenizer.json").is_file());
     let modules = fs::read_to_string(scene.destination().join("modules.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&modules).unwrap()[0]["path"], "");
+}
+
+#[test]
+fn an_import_that_nobody_wants_any_more_leaves_nothing() {
+    let scene = Scene::new();
+    scene.write();
+    let total = {
+        let mut calls = 0;
+        let mut count = |_| {
+            calls += 1;
+            ControlFlow::Continue(())
+        };
+        import(&scene.source(), &scene.destination(), Options::default(), &mut count).unwrap();
+        calls
+    };
+    fs::remove_dir_all(scene.destination()).unwrap();
+    // The last call says that it is done, and comes too late.
+    for last in 1..total {
+        let mut calls = 0;
+        let mut give_up = |_| {
+            calls += 1;
+            if calls == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let result = import(&scene.source(), &scene.destination(), Options::default(), &mut give_up);
+        assert!(matches!(result, Err(Error::Cancelled)), "{last}: {result:?}");
+        let left = fs::read_dir(scene.folder.path().join("models")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "call {last}");
+    }
 }

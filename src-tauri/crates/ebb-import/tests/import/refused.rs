@@ -4,7 +4,7 @@ use ebb_import::{Error, Options, import};
 use safetensors::Dtype;
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
+use crate::scene::{Scene, unheard};
 
 #[test]
 fn sources_of_other_kinds_are_named() {
@@ -17,16 +17,17 @@ fn sources_of_other_kinds_are_named() {
 
     fs::write(source.join("chat.gguf"), "GGUF").unwrap();
     let text = scene.refused().to_string();
-    assert!(text.contains("GGUF") && text.contains("safetensors folder of a BERT"), "{text}");
-    let file = import(&source.join("chat.gguf"), &scene.destination(), Options::default(), &mut |_| ());
-    assert!(matches!(file, Err(Error::UnsupportedSource { kind: "a GGUF file", .. })));
+    assert!(text.contains("is a folder of GGUF files; give the file"), "{text}");
+    let file = import(&source.join("chat.gguf"), &scene.destination(), Options::default(), &mut unheard);
+    assert!(matches!(file, Err(Error::BrokenGguf { .. })));
     fs::remove_file(source.join("chat.gguf")).unwrap();
 
     fs::create_dir(source.join("onnx")).unwrap();
     fs::write(source.join("onnx/model.onnx"), "").unwrap();
     assert!(matches!(scene.refused(), Error::AlreadyOnnx(_)));
 
-    let file = import(&source.join("onnx/model.onnx"), &scene.destination(), Options::default(), &mut |_| ());
+    let file =
+        import(&source.join("onnx/model.onnx"), &scene.destination(), Options::default(), &mut unheard);
     assert!(matches!(file, Err(Error::NotAFolder(_))));
 }
 
@@ -75,7 +76,7 @@ fn settings_that_the_graph_would_not_honour_are_refused() {
     check("hidden_size", json!("eight"), "is broken");
     check("layer_norm_eps", json!(-1.0), "layer_norm_eps");
     check("num_hidden_layers", json!(1_000_000), "no tensor encoder.layer.2.attention.self.query.weight");
-    check("vocab_size", json!(11), "has shape [10, 8], but config.json calls for [11, 8]");
+    check("vocab_size", json!(11), "has shape [10, 8], but its config calls for [11, 8]");
 
     let mut scene = Scene::new();
     scene.config = json!({"architectures": ["XLMRobertaModel"], "model_type": "xlm-roberta"});

@@ -1,11 +1,12 @@
 use std::{
     collections::BTreeMap,
     fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use ebb_import::{
-    Error, Options, import,
+    Error, Options, Progress, import,
     onnx::{GraphProto, ModelProto},
 };
 use prost::Message;
@@ -17,6 +18,11 @@ pub(crate) const HIDDEN: usize = 8;
 pub(crate) const WIDE: usize = 12;
 pub(crate) const TOKENS: usize = 10;
 pub(crate) const PLACES: usize = 6;
+
+/// For whom progress is of no interest.
+pub(crate) fn unheard(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
 
 /// A source folder under construction, and a destination beside it.
 pub(crate) struct Scene {
@@ -67,7 +73,7 @@ impl Scene {
     }
 
     pub(crate) fn import(&self) -> Result<ebb_import::Imported, Error> {
-        import(&self.source(), &self.destination(), Options::default(), &mut |_| ())
+        import(&self.source(), &self.destination(), Options::default(), &mut unheard)
     }
 
     pub(crate) fn graph(&self) -> GraphProto {
