@@ -6,6 +6,8 @@ mod cli;
 mod embed;
 mod import;
 mod options;
+mod python;
+mod requests;
 mod server;
 #[cfg(target_os = "linux")]
 mod supervised;
