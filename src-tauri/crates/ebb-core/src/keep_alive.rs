@@ -37,8 +37,8 @@ impl FromStr for KeepAlive {
         if let Ok(seconds) = trimmed.parse::<f64>() {
             return Self::from_seconds(seconds).map_err(|_| malformed(text));
         }
-        if trimmed.starts_with('-') {
-            trimmed[1..].parse::<Self>().map_err(|_| malformed(text))?;
+        if let Some(time) = trimmed.strip_prefix('-') {
+            time.parse::<Self>().map_err(|_| malformed(text))?;
             return Ok(Self::Forever);
         }
         let mut rest = trimmed;

@@ -1,7 +1,8 @@
-//! Who may call: programs of the user that hold the token. The Host and Origin checks keep web pages out even if one
-//! learned the token: a page on a rebound name sends that name, a page elsewhere sends its origin.
+//! Who may call: programs of the user that hold the token, which opens everything, and apps that hold a key, which opens what
+//! its scopes say. The Host and Origin checks keep web pages out even if one learned the token: a page on a rebound name
+//! sends that name, a page elsewhere sends its origin.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -9,27 +10,41 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use ebb_core::{Code, Failure};
+use ebb_core::{Code, Failure, operations::KeyScope};
 
 use crate::error::Rejection;
 
 /// What a request must show.
-#[derive(Debug)]
 pub(crate) struct Guard {
     token: String,
     hosts: [String; 3],
+    scopes_of_key: Box<dyn Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync>,
+}
+
+/// What whoever sent a request may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The token's holder: everything.
+    Everything,
+    /// A key's holder: what its scopes say.
+    Scopes(Vec<KeyScope>),
 }
 
 impl Guard {
-    /// For a server on this port.
-    pub(crate) fn new(token: String, port: u16) -> Self {
-        Self { token, hosts: ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")) }
+    /// For a server on this port. `scopes_of_key` tells what a key opens; `None` where it is none.
+    pub(crate) fn new(
+        token: String,
+        port: u16,
+        scopes_of_key: impl Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync + 'static,
+    ) -> Self {
+        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
+        Self { token, hosts, scopes_of_key: Box::new(scopes_of_key) }
     }
 
-    fn check(&self, request: &Request) -> Result<(), Failure> {
+    fn check(&self, request: &Request) -> Result<Access, Failure> {
         self.check_host(request)?;
         self.check_origin(request.headers())?;
-        self.check_token(request.headers())
+        self.access(request.headers())
     }
 
     fn check_host(&self, request: &Request) -> Result<(), Failure> {
@@ -60,19 +75,32 @@ impl Guard {
             .param("Origin"))
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Failure> {
+    fn access(&self, headers: &HeaderMap) -> Result<Access, Failure> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = sent.and_then(|value| {
-            let (scheme, token) = value.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        let shown = sent.and_then(|value| {
+            let (scheme, shown) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| shown.trim())
         });
-        if token.is_some_and(|token| same(token.as_bytes(), self.token.as_bytes())) {
-            return Ok(());
+        if shown.is_some_and(|shown| same(shown.as_bytes(), self.token.as_bytes())) {
+            return Ok(Access::Everything);
         }
-        let what = if sent.is_some() { "the token is wrong" } else { "a token is missing" };
+        if let Some(scopes) = shown.and_then(|shown| (self.scopes_of_key)(shown)) {
+            return Ok(Access::Scopes(scopes));
+        }
+        let what = if sent.is_some() { "the token or key is wrong" } else { "a token or key is missing" };
         Err(Failure::new(Code::Unauthorized, what)
-            .hint("send 'Authorization: Bearer TOKEN' with the token of run/host.json in Ebb's data folder")
+            .hint(
+                "send 'Authorization: Bearer TOKEN' with the token of run/host.json in Ebb's data folder, or with a key \
+                 that `ebb key add NAME` made",
+            )
             .param("Authorization"))
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the token.
+        f.debug_struct("Guard").field("hosts", &self.hosts).finish_non_exhaustive()
     }
 }
 
@@ -85,11 +113,45 @@ fn same(sent: &[u8], secret: &[u8]) -> bool {
 /// Lets a request through that shows what it must.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Rejection> {
+    let access = guard.check(&request)?;
+    request.extensions_mut().insert(access);
+    Ok(next.run(request).await)
+}
+
+/// Lets a request through whose sender has this scope.
+pub(crate) async fn needs(
+    State(scope): State<KeyScope>,
     request: Request,
     next: Next,
 ) -> Result<Response, Rejection> {
-    guard.check(&request)?;
+    may(request.extensions().get(), scope)?;
     Ok(next.run(request).await)
+}
+
+fn may(access: Option<&Access>, scope: KeyScope) -> Result<(), Failure> {
+    let scopes = match access {
+        Some(Access::Everything) => return Ok(()),
+        Some(Access::Scopes(scopes)) => scopes.as_slice(),
+        // Not behind the guard: nobody may.
+        None => &[],
+    };
+    if scopes.contains(&scope) {
+        return Ok(());
+    }
+    let name = |scope: &KeyScope| match scope {
+        KeyScope::Infer => "infer",
+        KeyScope::Control => "control",
+    };
+    let (has, wanted) = (scopes.iter().map(name).collect::<Vec<_>>().join(", "), name(&scope));
+    Err(Failure::new(
+        Code::Forbidden,
+        format!("this key has the scope {has}; what was asked needs the scope {wanted}"),
+    )
+    .hint(format!("use a key that was made with the scope {wanted}, or the host's token"))
+    .param("Authorization"))
 }
 
 #[cfg(test)]
@@ -106,7 +168,12 @@ mod tests {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::empty()).unwrap();
-        Guard::new(TOKEN.into(), 4770).check(&request).err().map(|failure| failure.code)
+        guard().check(&request).err().map(|failure| failure.code)
+    }
+
+    /// Where the key `ebb-app` may infer.
+    fn guard() -> Guard {
+        Guard::new(TOKEN.into(), 4770, |key| (key == "ebb-app").then(|| vec![KeyScope::Infer]))
     }
 
     fn authorised(headers: &[(&str, &str)]) -> Option<Code> {
@@ -133,6 +200,25 @@ mod tests {
             assert_eq!(with(wrong), Some(Code::Unauthorized), "{wrong:?}");
         }
         assert_eq!(check("/", &[("host", "127.0.0.1:4770")]), Some(Code::Unauthorized));
+    }
+
+    #[test]
+    fn a_key_opens_what_its_scopes_say() {
+        let access = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+            guard().access(&headers)
+        };
+        let everything = access("Bearer 0123456789abcdef").unwrap();
+        let key = access("bearer ebb-app").unwrap();
+        assert_eq!(key, Access::Scopes(vec![KeyScope::Infer]));
+        assert_eq!(access("Bearer ebb-apq").unwrap_err().code, Code::Unauthorized);
+        may(Some(&everything), KeyScope::Control).unwrap();
+        may(Some(&key), KeyScope::Infer).unwrap();
+        let refused = may(Some(&key), KeyScope::Control).unwrap_err();
+        assert_eq!(refused.code, Code::Forbidden);
+        assert_eq!(refused.message, "this key has the scope infer; what was asked needs the scope control");
+        assert_eq!(may(None, KeyScope::Infer).unwrap_err().code, Code::Forbidden);
     }
 
     /// DNS rebinding: the page's own name resolves to 127.0.0.1, but its Host header gives it away.

@@ -17,6 +17,9 @@
 mod connections;
 mod error;
 mod guard;
+mod native;
+mod openai;
+mod openapi;
 mod routes;
 mod sent;
 mod serve;

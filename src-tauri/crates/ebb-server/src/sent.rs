@@ -25,6 +25,33 @@ pub(crate) struct Limits {
     pub(crate) body_time: Duration,
 }
 
+/// What one body may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    pub(crate) most_bytes: usize,
+    pub(crate) time: Duration,
+    /// What to do where it is larger.
+    hint: &'static str,
+}
+
+impl Limits {
+    pub(crate) fn of_json(self) -> Limit {
+        Limit {
+            most_bytes: self.body_bytes,
+            time: self.body_time,
+            hint: "ask for less at once: split it into several requests",
+        }
+    }
+
+    pub(crate) fn of_audio(self) -> Limit {
+        Limit {
+            most_bytes: self.audio_bytes,
+            time: self.body_time,
+            hint: "send a compressed format such as FLAC or MP3, or cut the recording into parts",
+        }
+    }
+}
+
 /// A JSON body. An empty one counts as `{}`, so that a request without wishes needs none.
 pub(crate) struct Sent<T>(pub(crate) T);
 
@@ -35,7 +62,7 @@ impl FromRequest<App> for File {
     type Rejection = Rejection;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Rejection> {
-        Ok(Self(read(request, Limits { body_bytes: app.limits.audio_bytes, ..app.limits }).await?))
+        Ok(Self(read(request, app.limits.of_audio()).await?))
     }
 }
 
@@ -49,19 +76,11 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
     type Rejection = Rejection;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Rejection> {
-        let body = read(request, app.limits).await?;
-        let json: &[u8] = if body.trim_ascii().is_empty() { b"{}" } else { &body };
-        let unfit = |why: String| {
-            Failure::new(Code::InvalidRequest, format!("the request's JSON does not fit: {why}"))
-                .param("body")
-        };
-        if !json.trim_ascii_start().starts_with(b"{") {
-            // Serde would take an array for the fields in order, which nobody means.
-            return Err(unfit("an object is expected".to_owned()).into());
-        }
+        let body = read(request, app.limits.of_json()).await?;
+        let json = object(&body)?;
         let value = serde_json::from_slice(json).map_err(|error| {
             let why = error.to_string();
-            bad_target(json, &why).unwrap_or_else(|| unfit(why))
+            bad_target(json, &why).unwrap_or_else(|| unfit(&why))
         })?;
         Ok(Self(value))
     }
@@ -77,28 +96,52 @@ fn bad_target(json: &[u8], why: &str) -> Option<Failure> {
     })
 }
 
-async fn read(request: Request, limits: Limits) -> Result<Bytes, Failure> {
-    let announced =
-        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: u64| length > limits.body_bytes as u64) {
-        // Refused before it is sent.
-        return Err(too_large(limits));
+/// The JSON of a body, which must be an object. An empty body counts as `{}`.
+pub(crate) fn object(body: &Bytes) -> Result<&[u8], Failure> {
+    let json: &[u8] = if body.trim_ascii().is_empty() { b"{}" } else { body };
+    if json.trim_ascii_start().starts_with(b"{") {
+        return Ok(json);
     }
-    let body: Limited<Body> = Limited::new(request.into_body(), limits.body_bytes);
-    match tokio::time::timeout(limits.body_time, body.collect()).await {
+    // Serde would take an array for the fields in order, which nobody means.
+    Err(unfit("an object is expected"))
+}
+
+/// A body that is not what the route takes.
+pub(crate) fn unfit(why: &str) -> Failure {
+    Failure::new(Code::InvalidRequest, format!("the request's JSON does not fit: {why}")).param("body")
+}
+
+/// Reads a whole body.
+pub(crate) async fn read(request: Request, limit: Limit) -> Result<Bytes, Failure> {
+    let body: Limited<Body> = limited(request, limit)?;
+    match tokio::time::timeout(limit.time, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limit)),
         Ok(Err(error)) => Err(Failure::new(Code::InvalidRequest, format!("the body broke off: {error}"))),
-        Err(_) => Err(Failure::new(Code::Timeout, "the body took too long to arrive")
-            .hint(format!("send it within {} seconds", limits.body_time.as_secs()))),
+        Err(_) => Err(too_slow(limit)),
     }
 }
 
-fn too_large(limits: Limits) -> Failure {
-    let limit = format_bytes(limits.body_bytes as u64);
-    Failure::new(Code::TooLarge, format!("the body is larger than {limit}"))
-        .hint("send it in several requests")
-        .detail("limit_bytes", limits.body_bytes as u64)
+/// A body that fails once it is longer than it may be; refused before it is sent where its length is announced.
+pub(crate) fn limited(request: Request, limit: Limit) -> Result<Limited<Body>, Failure> {
+    let announced =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > limit.most_bytes as u64) {
+        return Err(too_large(limit));
+    }
+    Ok(Limited::new(request.into_body(), limit.most_bytes))
+}
+
+pub(crate) fn too_large(limit: Limit) -> Failure {
+    let most = format_bytes(limit.most_bytes as u64);
+    Failure::new(Code::TooLarge, format!("the body is larger than {most}"))
+        .hint(limit.hint)
+        .detail("limit_bytes", limit.most_bytes as u64)
+}
+
+pub(crate) fn too_slow(limit: Limit) -> Failure {
+    Failure::new(Code::Timeout, "the body took too long to arrive")
+        .hint(format!("send it within {} seconds", limit.time.as_secs()))
 }
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {

@@ -103,7 +103,9 @@ impl Server {
             body_time: options.body_time,
         };
         let app = App { host: host.clone(), limits, closing: is_closing };
-        let router = router(app, Guard::new(endpoint.token.clone(), port));
+        let keys = host.clone();
+        let guard = Guard::new(endpoint.token.clone(), port, move |key| keys.scopes_of_key(key));
+        let router = router(app, guard);
         let connections = Connections::new(listener, router, options.header_time);
         Ok(Self { host, options, endpoint, connections, closing })
     }

@@ -58,7 +58,7 @@ impl Scene {
             body_time: Duration::from_millis(20),
         };
         let app = App { host: host(&folder), limits, closing: is_closing };
-        let router = router(app, Guard::new(TOKEN.into(), PORT));
+        let router = router(app, Guard::new(TOKEN.into(), PORT, |_| None));
         Self { router, _folder: folder, _closing: closing }
     }
 
