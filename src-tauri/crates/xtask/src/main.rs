@@ -9,6 +9,7 @@ mod cache;
 mod failed;
 mod fetch;
 mod models;
+mod peers;
 mod pins;
 mod python;
 mod stage;
@@ -25,6 +26,7 @@ Commands:
   run     get what is missing, build in release, run the demo     (arguments go to `ebb demo`)
   test    get what is missing, run every test                     (arguments go to `cargo test`)
   setup   only get what is missing: ONNX Runtime and the models
+  peers   get programs that others wrote, try Ebb with them       (arguments go to `cargo test`)
   bench   get what is missing, run the benchmarks                 (arguments go to the benchmarks)
   check   formatting, lints, licences, documentation
   help    this text
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(command: &str, rest: &[String]) -> Outcome {
-    let takes_arguments = matches!(command, "run" | "test" | "bench");
+    let takes_arguments = matches!(command, "run" | "test" | "peers" | "bench");
     if let (false, Some(extra)) = (takes_arguments, rest.first()) {
         return Err(Failed::usage(format!("`{command}` takes no arguments, but got `{extra}`")));
     }
@@ -62,6 +64,7 @@ fn dispatch(command: &str, rest: &[String]) -> Outcome {
         "run" => tasks::run(rest),
         "test" => tasks::test(rest),
         "setup" => tasks::setup(),
+        "peers" => tasks::peers(rest),
         "bench" => tasks::bench(rest),
         "check" => tasks::check(),
         "help" | "--help" | "-h" => {

@@ -8,6 +8,7 @@ use crate::cache::{self, Cache};
 use crate::failed::{Failed, Outcome, While};
 use crate::fetch;
 use crate::models::{Models, Sources};
+use crate::peers;
 use crate::pins::MINILM_INT8;
 use crate::python::Python;
 use crate::stage::{run as run_command, stage, succeeds};
@@ -44,8 +45,20 @@ pub(crate) fn bench(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Release)?;
     let peer = python_peer(&Cache::open()?)?;
     let mut bench = cargo();
-    bench.args(["bench", "--locked", "--package", "ebb-tests"]).args(args).envs(prepared.env).envs(peer);
+    // What follows is for the benchmarks themselves, not for cargo.
+    bench.args(["bench", "--locked", "--package", "ebb-tests", "--bench", "figures", "--"]).args(args);
+    bench.envs(prepared.env).envs(peer);
     stage("bench", || run_command(&mut bench))
+}
+
+pub(crate) fn peers(args: &[String]) -> Outcome {
+    let prepared = prepare(Profile::Debug)?;
+    let python = Python::find()?;
+    let folder = peers::fetched(&Cache::open()?, &python, &workspace().join("tests/peers"))?;
+    let mut test = cargo();
+    test.args(["test", "--locked", "--package", "ebb-tests", "--features", "peers", "--test", "peers"]);
+    test.args(args).envs(prepared.env).env("EBB_PEERS", folder).env("EBB_PYTHON", python.program());
+    stage("peers", || run_command(&mut test))
 }
 
 pub(crate) fn check() -> Outcome {
