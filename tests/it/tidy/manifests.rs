@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("ebb-hub", &["ebb-core"]),
     ("ebb-import", &["ebb-core"]),
     ("ebb-chat", &["ebb-core"]),
-    ("ebb-ort", &["ebb-core"]),
+    ("ebb-ort", &["ebb-audio", "ebb-chat", "ebb-core"]),
     ("ebb-worker", &["ebb-core", "ebb-ipc", "ebb-ort"]),
     ("ebb-host", &["ebb-core", "ebb-ipc"]),
     ("ebb-plugins", &["ebb-core"]),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ebb_core::{Inspection, ModelKind};
 use serde_json::Value;
 
-use crate::Error;
+use crate::{Error, transcribe::Parts};
 
 pub(crate) use attention::cache_in_place;
 
@@ -43,7 +43,7 @@ pub fn inspect(path: &Path, variant: Option<&str>) -> Result<Inspection, Error> 
         return inspect_genai(path);
     }
     let files = model_files(path)?;
-    if let Some(found) = inspect_encoder_decoder(path, &files)? {
+    if let Some(found) = inspect_encoder_decoder(path, &files, variant)? {
         return Ok(found);
     }
     let file = variant::choose(path, &files, variant)?.to_owned();
@@ -95,18 +95,40 @@ fn inspect_genai(folder: &Path) -> Result<Inspection, Error> {
 }
 
 /// Optimum's layout of models of several parts, and of decoders that keep a cache.
-fn inspect_encoder_decoder(folder: &Path, files: &[PathBuf]) -> Result<Option<Inspection>, Error> {
-    let part = |wanted: &str| files.iter().find(|file| variant::stem(file) == wanted).cloned();
-    let Some(decoder) = part("decoder_model_merged").or_else(|| part("decoder_model")) else {
-        return Ok(None);
-    };
-    let encoder = part("encoder_model");
-    let kind = match &encoder {
-        Some(_) if hears(folder) => ModelKind::Audio,
-        _ => ModelKind::Chat,
-    };
-    let parts: Vec<PathBuf> = [decoder].into_iter().chain(encoder).collect();
-    of_parts(kind, &parts, files).map(Some)
+fn inspect_encoder_decoder(
+    folder: &Path,
+    files: &[PathBuf],
+    variant: Option<&str>,
+) -> Result<Option<Inspection>, Error> {
+    let is_decoder = |file: &&PathBuf| variant::stem(file).starts_with("decoder_model");
+    let decoders: Vec<PathBuf> = files.iter().filter(is_decoder).cloned().collect();
+    let Some(decoder) = decoder(folder, &decoders, variant)? else { return Ok(None) };
+    let encoder = files.iter().find(|file| variant::stem(file).starts_with("encoder_model"));
+    if encoder.is_some() && hears(folder) {
+        let parts = Parts::find(folder, decoder)?;
+        return of_parts(ModelKind::Audio, &parts.files(), &decoders).map(Some);
+    }
+    let parts: Vec<PathBuf> = [decoder].into_iter().chain(encoder).cloned().collect();
+    of_parts(ModelKind::Chat, &parts, files).map(Some)
+}
+
+/// The decoder that is meant: that of the variant, by the end of its name or the whole of it, else the one without any.
+fn decoder<'a>(
+    folder: &Path,
+    decoders: &'a [PathBuf],
+    variant: Option<&str>,
+) -> Result<Option<&'a PathBuf>, Error> {
+    let stems = ["decoder_model_merged", "decoder_model"];
+    let named = |name: &str| decoders.iter().find(|file| variant::stem(file) == name);
+    let plain = stems.iter().find_map(|stem| named(stem));
+    let Some(variant) = variant else { return Ok(plain) };
+    let meant = stems.iter().find_map(|stem| named(&format!("{stem}_{variant}"))).or_else(|| named(variant));
+    if meant.is_none() && plain.is_some() {
+        let names = variant::names(decoders).join(", ");
+        let message = format!("variant '{variant}' fits no decoder of {}: {names}", folder.display());
+        return Err(Error::unknown_variant(message));
+    }
+    Ok(meant)
 }
 
 fn of_parts(kind: ModelKind, parts: &[PathBuf], files: &[PathBuf]) -> Result<Inspection, Error> {

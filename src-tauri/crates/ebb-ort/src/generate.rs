@@ -23,6 +23,7 @@ use scores::Scores;
 
 pub(crate) use config::load_defaults;
 pub(crate) use idle::Caches;
+pub(crate) use peak::Peak;
 pub(crate) use run::GenerateRun;
 
 /// Tokens of a prompt that one step reads at most, where the user does not say.
@@ -131,3 +132,6 @@ fn at_least_one(option: Option<u32>, name: &str) -> Result<Option<u32>, Error> {
         option => Ok(option),
     }
 }
+
+#[cfg(test)]
+mod tests;

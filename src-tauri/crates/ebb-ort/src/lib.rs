@@ -45,6 +45,7 @@ mod sys;
 mod tensors;
 mod tick;
 mod tokens;
+mod transcribe;
 
 pub use error::Error;
 pub use folder::inspect;

@@ -20,6 +20,7 @@ use crate::{
     session::{Loaded, Opening},
     settings, sys,
     tensors::{TensorRun, Tensors},
+    transcribe::{Parts, TranscribeRun, Transcriber},
 };
 
 /// A loaded model. Its parts go in the order of the fields: sessions with what they hold, then the heap that they leave.
@@ -37,6 +38,7 @@ enum Task {
     Embed(Box<Embedder>),
     Generate(Box<Generator>),
     Tensors(Box<Tensors>),
+    Transcribe(Box<Transcriber>),
 }
 
 /// A job in flight.
@@ -48,6 +50,7 @@ enum Kind {
     Embed(EmbedRun),
     Generate(Box<GenerateRun>),
     Tensors(TensorRun),
+    Transcribe(Box<TranscribeRun>),
 }
 
 /// Gives the heap back once all that lived in it is gone.
@@ -76,12 +79,6 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
     let started = Instant::now();
     progress("looking at the model");
     let found = folder::inspect(&spec.path, spec.options.variant.as_deref())?;
-    if found.kind == ModelKind::Audio {
-        return Err(Error::Unsupported(format!(
-            "{} holds a speech model; this version of Ebb runs embedding and chat models and bare ONNX files",
-            spec.path.display(),
-        )));
-    }
     let defaults = match found.kind {
         ModelKind::Chat => generate::load_defaults(&spec.path)?,
         _ => LoadOptions::default(),
@@ -91,7 +88,10 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
     let wanted = provider::first_wanted(spec.options.provider.as_deref());
     let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders, &wanted)?;
     progress("loading the model");
-    let files = [found.file.clone()];
+    let files = match found.kind {
+        ModelKind::Audio => Parts::find(&spec.path, &found.file)?.files(),
+        _ => vec![found.file.clone()],
+    };
     let (loaded, provider, lines) = load(&runtime, spec, &files)?;
     progress("preparing to serve");
     let session = ready(spec, found, &runtime, loaded, &provider, lines, started)?;
@@ -167,7 +167,13 @@ fn ready(
             info.chat = Some(generator.info().clone());
             Task::Generate(Box::new(generator))
         }
-        _ => Task::Tensors(Box::new(Tensors::new(first))),
+        ModelKind::Audio => {
+            let parts = Parts::find(&spec.path, &found.file)?;
+            let transcriber = Transcriber::open(&spec.path, &parts, [first].into_iter().chain(loaded))?;
+            info.audio = Some(transcriber.info().clone());
+            Task::Transcribe(Box::new(transcriber))
+        }
+        ModelKind::Tensors => Task::Tensors(Box::new(Tensors::new(first))),
     };
     info.load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(OrtSession { task, control, info, _trim: TrimOnDrop })
@@ -200,6 +206,9 @@ impl Session for OrtSession {
             (Task::Tensors(tensors), JobKind::Tensors { inputs, outputs }) => {
                 Kind::Tensors(tensors.begin(inputs, outputs, data, run_options)?)
             }
+            (Task::Transcribe(transcriber), JobKind::Transcribe(asked)) => {
+                Kind::Transcribe(Box::new(transcriber.begin(&asked, data, run_options)?))
+            }
             (task, job) => return Err(misfit(task, &job)),
         }))
     }
@@ -209,6 +218,7 @@ impl Session for OrtSession {
             (Task::Embed(embedder), Kind::Embed(run)) => embedder.step(run, chunks)?,
             (Task::Generate(generator), Kind::Generate(run)) => generator.step(run, chunks)?,
             (Task::Tensors(tensors), Kind::Tensors(run)) => tensors.step(run, chunks)?,
+            (Task::Transcribe(transcriber), Kind::Transcribe(run)) => transcriber.step(run, chunks)?,
             _ => return Err(Failure::new(Code::Internal, "the job belongs to another model")),
         };
         Ok(step)
@@ -221,6 +231,7 @@ fn misfit(task: &Task, job: &JobKind) -> Failure {
         Task::Embed(_) => ("texts to embed", "embed texts with it"),
         Task::Generate(_) => ("messages", "ask it for text: `ebb chat`"),
         Task::Tensors(_) => ("tensors", "run tensors through it: `ebb run`"),
+        Task::Transcribe(_) => ("speech", "have it write down what is said: `ebb transcribe`"),
     };
     let asked = match job {
         JobKind::Embed { .. } => "to embed texts",
