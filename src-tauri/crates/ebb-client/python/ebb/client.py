@@ -12,7 +12,20 @@ from .events import EventStream
 from .model import Model
 from .places import endpoint
 from .record import read
-from .records import AddedKey, CatalogueEntry, Check, HostStatus, KeyEntry, ModelEntry, Profile
+from .records import (
+    AddedKey,
+    CatalogueEntry,
+    Check,
+    Doctor,
+    HostStatus,
+    KeyEntry,
+    KeyList,
+    ModelEntry,
+    ModelList,
+    OptionList,
+    Profile,
+    ProfileList,
+)
 from .words import load_options
 
 
@@ -62,7 +75,7 @@ class Client:
 
     def models(self) -> List[ModelEntry]:
         """Every model of the catalogue."""
-        return [read(ModelEntry, entry) for entry in self._way.get("models")["models"]]
+        return read(ModelList, self._way.get("models")).models
 
     def add_model(self, path: Union[str, "os.PathLike[str]"], alias: Optional[str] = None) -> ModelEntry:
         """Adds a model to the catalogue: its folder or file, and its alias, else the folder's name."""
@@ -77,7 +90,7 @@ class Client:
 
     def doctor(self) -> List[Check]:
         """What is there and what is missing."""
-        return [read(Check, check) for check in self._way.get("doctor")["checks"]]
+        return read(Doctor, self._way.get("doctor")).checks
 
     def shutdown(self, drain_ms: Optional[int] = None) -> HostStatus:
         """Has the host finish what is in flight, for `drain_ms` at most (10 s where not given), and end."""
@@ -85,12 +98,11 @@ class Client:
 
     def options(self, words: str = "") -> List[CatalogueEntry]:
         """Catalogue entries of options that contain every word; all of them for an empty text."""
-        found = self._way.get("options", search=words)["options"]
-        return [read(CatalogueEntry, entry) for entry in found]
+        return read(OptionList, self._way.get("options", search=words)).options
 
     def profiles(self) -> List[Profile]:
         """Every profile: built-in ones first, then by name."""
-        return [read(Profile, profile) for profile in self._way.get("profiles")["profiles"]]
+        return read(ProfileList, self._way.get("profiles")).profiles
 
     def profile(self, name: str) -> Profile:
         """One profile."""
@@ -107,7 +119,7 @@ class Client:
 
     def keys(self) -> List[KeyEntry]:
         """Every key of an app, without its secret."""
-        return [read(KeyEntry, key) for key in self._way.get("keys")["keys"]]
+        return read(KeyList, self._way.get("keys")).keys
 
     def add_key(self, name: str, scopes: Sequence[str] = ("infer",)) -> AddedKey:
         """Makes a key for an app, with the scopes `infer` and `control`. It is in the answer, and never shown again."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import sys
 from array import array
 from typing import Any, Callable, List, Optional
@@ -31,14 +30,10 @@ class VectorStream(PartStream["array[float]"]):
     def _take(self, tag: str, value: Any) -> "Optional[array[float]]":
         if tag != "vectors":
             return None
-        try:
-            count, self.dimensions = int(value["count"]), int(value["dimensions"])
-            values = array("f", base64.b64decode(value["data"], validate=True))
-        except (KeyError, TypeError, ValueError, binascii.Error) as error:
-            raise self._ended_with(protocol(f"vectors: {error}")) from error
+        count, self.dimensions = int(value["count"]), int(value["dimensions"])
+        values = array("f", base64.b64decode(value["data"], validate=True))
         if len(values) != count * self.dimensions:
-            why = f"{count} vectors of {self.dimensions} came as {len(values)} numbers"
-            raise self._ended_with(protocol(why))
+            raise protocol(f"{count} vectors of {self.dimensions} came as {len(values)} numbers")
         if sys.byteorder == "big":
             values.byteswap()
         return values

@@ -12,7 +12,7 @@ from .embed import Embeddings, as_lists, into_numpy
 from .errors import RequestError
 from .events import EventStream
 from .record import read
-from .records import Estimate, LoadReport, ModelEntry, OptionLine, TensorFigures, UnloadReport
+from .records import Estimate, LoadReport, ModelEntry, OptionLine, UnloadReport
 from .runtime import Runtime
 from .tensor import Outputs, Tensor, received, sent
 from .transcribe import MAX_AUDIO_BYTES, Audio, Transcript, TranscribeStream, opened
@@ -186,10 +186,7 @@ class Model:
             "outputs": list(outputs),
             **request_options(options),
         }
-        answer = self._way.post(self._path("run"), body)
-        return Outputs(
-            [received(tensor) for tensor in answer["outputs"]], read(TensorFigures, answer["figures"])
-        )
+        return received(self._way.post(self._path("run"), body))
 
     def _generate(
         self, start: Dict[str, Any], stream: bool, options: GenerateOptions

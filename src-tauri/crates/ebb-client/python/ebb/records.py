@@ -400,3 +400,36 @@ class Check:
     state: str
     found: str
     hint: Optional[str]
+
+
+# Answers that are lists. The client gives what is in them.
+
+
+@dataclass(frozen=True)
+class ModelList:
+    models: List[ModelEntry]
+
+
+@dataclass(frozen=True)
+class RuntimeOptions:
+    options: List[OptionLine]
+
+
+@dataclass(frozen=True)
+class OptionList:
+    options: List[CatalogueEntry]
+
+
+@dataclass(frozen=True)
+class ProfileList:
+    profiles: List[Profile]
+
+
+@dataclass(frozen=True)
+class KeyList:
+    keys: List[KeyEntry]
+
+
+@dataclass(frozen=True)
+class Doctor:
+    checks: List[Check]

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional
 
 from .connection import Connection
 from .record import read
-from .records import Armed, OptionLine, Sample, ShrinkReport, Stats
+from .records import Armed, OptionLine, RuntimeOptions, Sample, ShrinkReport, Stats
 from .words import Targets, Value, targets, text
 
 
@@ -52,5 +52,5 @@ def _targets(named: Optional[Targets]) -> Dict[str, Any]:
     return {} if named is None else {"targets": targets(named)}
 
 
-def _lines(answer: Dict[str, Any]) -> List[OptionLine]:
-    return [read(OptionLine, line) for line in answer["options"]]
+def _lines(answer: Any) -> List[OptionLine]:
+    return read(RuntimeOptions, answer).options

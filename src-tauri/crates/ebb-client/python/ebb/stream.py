@@ -57,21 +57,22 @@ class PartStream(Generic[Part]):
 
     def _part(self, lines: Lines, record: Mapping[str, Any]) -> Optional[Part]:
         """What a line of the answer is to the caller, if anything."""
-        if len(record) != 1:
-            raise self._ended_with(protocol("a line of a streamed answer has another form"))
-        ((tag, value),) = record.items()
-        if tag == "error":
-            raise self._ended_with(from_fields(value))
-        if tag == "figures":
+        try:
+            ((tag, value),) = record.items()
+            if tag == "error":
+                raise from_fields(value)
+            if tag == "figures":
+                self._lines = None
+                self._end(value)
+                lines.finish()
+                return None
+            return self._take(tag, value)
+        except BaseException as error:
             self._lines = None
-            self._end(value)
-            lines.finish()
-            return None
-        return self._take(tag, value)
-
-    def _ended_with(self, error: EbbError) -> EbbError:
-        self.close()
-        return error
+            lines.close()
+            if isinstance(error, (AttributeError, KeyError, TypeError, ValueError)):
+                raise protocol(f"a line of a streamed answer: {error!r}") from error
+            raise
 
     def _take(self, tag: str, value: Any) -> Optional[Part]:
         raise NotImplementedError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping
 
 from .errors import protocol
+from .record import read
 from .records import TensorFigures
 
 #: NumPy has no type of this name: its elements come and go as the 16 bits that they are.
@@ -60,10 +60,15 @@ def sent(tensor: Tensor) -> Dict[str, Any]:
     return {"name": tensor.name, "dtype": tensor.dtype, "shape": tensor.shape, "data": data}
 
 
-def received(fields: Mapping[str, Any]) -> Tensor:
-    """A tensor as it came."""
+def received(answer: Any) -> Outputs:
+    """The tensors that came."""
     try:
-        data = base64.b64decode(fields["data"], validate=True)
-        return Tensor(str(fields["name"]), str(fields["dtype"]), [int(size) for size in fields["shape"]], data)
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        tensors = [_tensor(fields) for fields in answer["outputs"]]
+        return Outputs(tensors, read(TensorFigures, answer["figures"]))
+    except (KeyError, TypeError, ValueError) as error:
         raise protocol(f"a tensor: {error}") from error
+
+
+def _tensor(fields: Mapping[str, Any]) -> Tensor:
+    data = base64.b64decode(fields["data"], validate=True)
+    return Tensor(str(fields["name"]), str(fields["dtype"]), [int(size) for size in fields["shape"]], data)

@@ -162,3 +162,9 @@ class Answers(unittest.TestCase):
         ran = self.model.run([ebb.Tensor("x", "int8", [3], b"\x01\x02\x03")])
         self.assertEqual(struct.unpack("<2f", ran["y"].data), (1.5, -2.0))
         self.assertEqual(self.host.asked[0].json["inputs"][0]["data"], "AQID")
+
+    def test_lines_of_another_form_are_told(self) -> None:
+        for line in [{"piece": 3}, {"piece": {}}, {"error": "x"}, {"figures": {}}, {}, {"a": 1, "b": 2}]:
+            self.host.answers[f"POST {M}/generate"] = [line]
+            with self.assertRaises(ebb.ProtocolError, msg=line):
+                self.model.chat("go on")
