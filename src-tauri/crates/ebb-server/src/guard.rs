@@ -14,11 +14,14 @@ use ebb_core::{Code, Failure, operations::KeyScope};
 
 use crate::error::Rejection;
 
+/// What a key opens; `None` where it is none.
+type ScopesOfKey = Box<dyn Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync>;
+
 /// What a request must show.
 pub(crate) struct Guard {
     token: String,
     hosts: [String; 3],
-    scopes_of_key: Box<dyn Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync>,
+    scopes_of_key: ScopesOfKey,
 }
 
 /// What whoever sent a request may do.

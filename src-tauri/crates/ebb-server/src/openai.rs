@@ -1,6 +1,7 @@
 //! OpenAI's dialect, under `/v1`: what its clients send is turned into Ebb's words, and answers into theirs. What cannot be
 //! done is refused with the field's name; fields that change nothing here are passed over.
 
+pub(crate) mod audio;
 pub(crate) mod body;
 pub(crate) mod chat;
 pub(crate) mod completions;
@@ -9,6 +10,7 @@ pub(crate) mod format;
 pub(crate) mod logprobs;
 pub(crate) mod messages;
 pub(crate) mod models;
+pub(crate) mod responses;
 pub(crate) mod sampling;
 pub(crate) mod streaming;
 pub(crate) mod tools;

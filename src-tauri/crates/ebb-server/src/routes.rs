@@ -80,6 +80,9 @@ fn inferring() -> OpenApiRouter<App> {
         .routes(routes!(openai::chat::create))
         .routes(routes!(openai::completions::create))
         .routes(routes!(openai::embeddings::create))
+        .routes(routes!(openai::responses::create))
+        .routes(routes!(openai::audio::transcribe))
+        .routes(routes!(openai::audio::translate))
 }
 
 /// Everything else.

@@ -27,10 +27,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// An answer in pieces, a line each: `first`, and what `rest` gives. A failure before the first piece is an error answer
 /// with its own status.
-pub(crate) fn lines<P: Serialize>(first: Option<P>, rest: impl Stream<Item = P> + Send + 'static) -> Response
-where
-    P: Send + 'static,
-{
+pub(crate) fn lines<P: Serialize + Send + 'static>(
+    first: Option<P>,
+    rest: impl Stream<Item = P> + Send + 'static,
+) -> Response {
     let lines = stream::iter(first).chain(rest).map(|piece| line(&piece));
     ([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(lines)).into_response()
 }

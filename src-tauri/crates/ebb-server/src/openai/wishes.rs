@@ -7,6 +7,8 @@ use ebb_core::{Failure, Json, KeepAlive, Target, operations::RequestOptions};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use super::body::{Body, Parts};
+
 /// The fields beside OpenAI's.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct Wishes {
@@ -46,6 +48,12 @@ pub(crate) enum ShrinkAfter {
     Whether(bool),
     /// These.
     Targets(Vec<String>),
+}
+
+impl Body for Wishes {
+    fn of(parts: &mut Parts<'_>) -> Result<Self, Failure> {
+        parts.part()
+    }
 }
 
 impl Wishes {
