@@ -50,7 +50,7 @@ pub(crate) fn genai_config(config: &Config, vocabulary: &Vocabulary, model_file:
 }
 
 /// config.json.
-pub(crate) fn config(config: &Config, vocabulary: &Vocabulary) -> Value {
+pub(crate) fn config(config: &Config, vocabulary: &Vocabulary, license: Option<&str>) -> Value {
     let mut model = json!({
         "model_type": config.family.name(),
         "architectures": [config.family.class()],
@@ -67,6 +67,9 @@ pub(crate) fn config(config: &Config, vocabulary: &Vocabulary) -> Value {
         "hidden_act": "silu",
         "tie_word_embeddings": config.tied
     });
+    if let Some(license) = license {
+        model["license"] = license.into();
+    }
     add_special_tokens(&mut model, vocabulary);
     model
 }

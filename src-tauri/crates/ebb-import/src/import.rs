@@ -99,7 +99,7 @@ pub fn import(
     options: Options,
     progress: &mut OnProgress<'_>,
 ) -> Result<Imported, Error> {
-    if src.is_file() && (Gguf::is_one(src) || has_extension(src, "gguf")) {
+    if !src.is_dir() && (Gguf::is_one(src) || has_extension(src, "gguf")) {
         return import_gguf(src, dest, options, progress);
     }
     recognise(src)?;

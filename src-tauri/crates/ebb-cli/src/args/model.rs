@@ -24,9 +24,9 @@ pub(crate) enum ModelCommand {
         /// Alias of the model
         model: String,
     },
-    /// Make an ONNX model folder from foreign weights (a safetensors BERT folder); needs no host
+    /// Make an ONNX model folder from foreign weights (safetensors of a BERT, GGUF of a Llama); needs no host
     Import {
-        /// The folder with config.json, model.safetensors and tokenizer.json
+        /// The folder with config.json, model.safetensors and tokenizer.json, or the .gguf file
         source: PathBuf,
         /// The new folder
         dest: PathBuf,

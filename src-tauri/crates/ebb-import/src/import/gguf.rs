@@ -79,7 +79,7 @@ fn files(
     Ok(vec![
         ("tokenizer.json", vocabulary.tokenizer(gguf)?),
         ("tokenizer_config.json", text(vocabulary.tokenizer_config(config.positions))),
-        ("config.json", text(genai::config(config, vocabulary))),
+        ("config.json", text(genai::config(config, vocabulary, gguf.text("general.license")?))),
         ("generation_config.json", text(genai::generation_config(vocabulary))),
         ("genai_config.json", text(genai::genai_config(config, vocabulary, MODEL_FILE))),
     ])
