@@ -52,7 +52,7 @@ fn of_manifest(walk: &mut Walk, root: &Path, name: String, manifest: &Path) -> O
             return None;
         }
     };
-    walk.is_gguf(&path).then(|| FoundModel {
+    walk.is_gguf(&path).then_some(FoundModel {
         source: Source::Ollama,
         name,
         path,

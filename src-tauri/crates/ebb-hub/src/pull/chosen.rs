@@ -54,8 +54,8 @@ const FOREIGN: [&str; 14] = [
     "pdf",
     "ipynb",
 ];
-/// Which GGUF file is taken where nobody chose: those that become ONNX without being quantised anew, small ones first.
-const QUANTS: [&str; 4] = ["q4_0", "q4_1", "q8_0", "f16"];
+/// Which GGUF file is taken where nobody chose: those whose weights become ONNX as they are, small ones first.
+const QUANTS: [&str; 5] = ["q4_0", "q4_1", "q8_0", "q4_k_m", "f16"];
 /// Where other files than the large ones are not worth it: a tokenizer takes less.
 const LARGEST_COMPANION: u64 = 256 << 20;
 
@@ -142,7 +142,7 @@ impl<'a> Offer<'a> {
 
     fn default_gguf(&self) -> Result<Chosen, Error> {
         let quant = |quant: &&str| self.gguf.iter().find(|file| stem_of(&file.path).ends_with(*quant));
-        match (self.gguf.as_slice(), QUANTS.iter().find_map(|name| quant(&name))) {
+        match (self.gguf.as_slice(), QUANTS.iter().find_map(quant)) {
             ([], _) => Err(self.nothing("there is no .gguf file")),
             ([file], _) => self.of_gguf(file),
             (_, Some(file)) => self.of_gguf(file),
