@@ -91,7 +91,7 @@ impl Defaults {
         let temperature = number("temperature")?;
         Ok(Self {
             temperature: Some(if samples { temperature.unwrap_or(1.0) } else { 0.0 }),
-            // Negative or fractional counts are refused with everything else where the settings are checked.
+            // Some files say -1 for all, which becomes 0.
             top_k: number("top_k")?.map(|top_k| top_k as u32),
             top_p: number("top_p")?,
             min_p: number("min_p")?,

@@ -2,18 +2,22 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use ebb_core::Generation;
+use llguidance::ParserFactory;
 use tokenizers::Tokenizer;
 
 use crate::{
-    Error, Writing,
+    Error, Writing, constraint,
     folder::{Defaults, Folder},
     request,
-    template::Template,
+    settings::Settings,
+    template::{self, Template},
+    tools::Form,
     vocabulary::Vocabulary,
 };
 
@@ -22,7 +26,6 @@ use crate::{
 const BYTES_PER_TOKEN: usize = 16;
 
 /// A model folder's tokenizer, template, special tokens and defaults.
-#[derive(Debug)]
 pub struct Language {
     tokenizer: Tokenizer,
     tokenizer_file: PathBuf,
@@ -31,6 +34,7 @@ pub struct Language {
     pub(crate) ends: BTreeSet<u32>,
     pub(crate) defaults: Defaults,
     context_tokens: Option<usize>,
+    formats: OnceLock<Result<ParserFactory, String>>,
 }
 
 impl Language {
@@ -46,9 +50,19 @@ impl Language {
         let vocabulary = Vocabulary::new(&tokenizer, vocab_size);
         let template = Template::new(&templates, special, folder)?;
         let ends = ends.into_iter().filter(|&id| (id as usize) < vocab_size).collect();
-        let language =
-            Self { tokenizer, tokenizer_file, template, vocabulary, ends, defaults, context_tokens };
-        Ok(Arc::new(language))
+        Settings::new(&Generation::default(), &defaults, vocab_size).map_err(|error| {
+            Error::model(folder, format!("how its files say that it is sampled cannot be: {error}"))
+        })?;
+        Ok(Arc::new(Self {
+            tokenizer,
+            tokenizer_file,
+            template,
+            vocabulary,
+            ends,
+            defaults,
+            context_tokens,
+            formats: OnceLock::new(),
+        }))
     }
 
     /// Whether the folder has a chat template; without one only a bare `prompt` can be continued.
@@ -110,6 +124,18 @@ impl Language {
         Ok(u32::try_from(encoding.len()).unwrap_or(u32::MAX))
     }
 
+    /// The form in which the model writes calls, where it is told of tools.
+    pub(crate) fn form(&self, generation: &Generation) -> Option<Form> {
+        let source = self.template.as_ref().map_or("", |template| template.source(true));
+        template::are_told(generation).then(|| Form::of(source))
+    }
+
+    /// What compiles the formats that answers are kept to.
+    pub(crate) fn formats(&self) -> Result<&ParserFactory, &str> {
+        let made = self.formats.get_or_init(|| constraint::factory(&self.vocabulary, &self.ends));
+        made.as_ref().map_err(String::as_str)
+    }
+
     fn encode(&self, text: &str, add_special: bool) -> Result<Vec<u32>, Error> {
         let mut read_bytes =
             self.context_tokens.map_or(usize::MAX, |most| most.saturating_mul(BYTES_PER_TOKEN));
@@ -128,6 +154,12 @@ impl Language {
 
     fn unreadable(&self, error: &tokenizers::Error) -> Error {
         Error::tokenizer(&self.tokenizer_file, format!("it cannot read the text: {error}"))
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Language").field("tokenizer", &self.tokenizer_file).finish_non_exhaustive()
     }
 }
 

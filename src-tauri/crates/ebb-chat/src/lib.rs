@@ -11,14 +11,20 @@
 //! assert_eq!(error.map(|failure| failure.code), Some(ebb_core::Code::InvalidTokenizer));
 //! ```
 
+mod constraint;
 mod error;
 mod folder;
 mod language;
+mod logprobs;
 mod request;
 mod sampling;
+#[cfg(test)]
+mod scene;
+mod settings;
 mod spelling;
 mod stops;
 mod template;
+mod tools;
 mod utf8;
 mod vocabulary;
 mod writing;

@@ -13,11 +13,12 @@ mod date;
 mod functions;
 mod json;
 
+pub(crate) use conversation::are_told;
 use functions::Raised;
 
 /// Work that one rendering may do; MiniJinja counts one for each instruction and each 64 bytes made. Real templates take
 /// some hundreds for a message.
-const FUEL: u64 = 10_000_000;
+const FUEL: u64 = 4_000_000;
 /// The template of all purposes, and the one that models which list several have for tools.
 const DEFAULT: &str = "default";
 const TOOL_USE: &str = "tool_use";

@@ -22,9 +22,7 @@ impl Vocabulary {
     pub(crate) fn new(tokenizer: &Tokenizer, size: usize) -> Self {
         let spelling = Spelling::of(tokenizer);
         let added = tokenizer.get_added_tokens_decoder();
-        let known = tokenizer.get_vocab_size(true).max(added.keys().max().map_or(0, |&id| id as usize + 1));
         let (mut bytes, mut starts) = (Vec::new(), vec![0]);
-        // A vocabulary may have gaps, so that its last id is above its size: all ids of the model are looked up.
         for id in 0..u32::try_from(size).unwrap_or(u32::MAX) {
             if let Some(token) = added.get(&id) {
                 bytes.extend_from_slice(token.content.as_bytes());
@@ -34,7 +32,6 @@ impl Vocabulary {
             starts.push(bytes.len());
         }
         let special = added.iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
-        tracing::debug!(tokens = known, size, "the vocabulary was read");
         Self { bytes, starts, special, own_first_blank: spelling.own_first_blank }
     }
 
@@ -55,6 +52,11 @@ impl Vocabulary {
     /// Whether it is a mark that is not shown.
     pub(crate) fn is_special(&self, token: u32) -> bool {
         self.special.contains(&token)
+    }
+
+    /// The special token of this name.
+    pub(crate) fn special_named(&self, name: &str) -> Option<u32> {
+        self.special.iter().copied().find(|&token| self.bytes(token) == name.as_bytes())
     }
 
     /// Whether the first blank of a text is the tokenizer's own.
