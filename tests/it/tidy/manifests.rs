@@ -20,7 +20,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("ebb-api", &["ebb-core", "ebb-host", "ebb-import", "ebb-plugins"]),
     ("ebb-server", &["ebb-api", "ebb-audio", "ebb-core"]),
     ("ebb-client", &["ebb-core"]),
-    ("ebb-cli", &["ebb-api", "ebb-client", "ebb-core", "ebb-hub", "ebb-import", "ebb-server"]),
+    ("ebb-cli", &["ebb-api", "ebb-audio", "ebb-client", "ebb-core", "ebb-hub", "ebb-import", "ebb-server"]),
     ("ebb-desktop", &["ebb-api", "ebb-core", "ebb-server"]),
     (
         "ebb-tests",

@@ -143,6 +143,7 @@ impl Host {
             uptime_ms: u64::try_from(self.inner.opened.elapsed().as_millis()).unwrap_or(u64::MAX),
             resident_bytes: memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem as u64),
             models: self.in_states(&[ModelState::Loaded]),
+            coming_back: self.coming_back(),
         })
     }
 
@@ -171,7 +172,7 @@ impl Host {
 
     /// Whether a model is in memory, or on its way there.
     pub fn holds_models(&self) -> bool {
-        let coming_back = held(&self.inner.bringing_back).as_ref().is_some_and(|task| !task.is_finished());
+        let coming_back = self.is_bringing_back();
         let held = [ModelState::Loading, ModelState::Loaded, ModelState::Restarting];
         coming_back || !self.in_states(&held).is_empty()
     }
@@ -235,6 +236,20 @@ impl Host {
                 .hint("start it again: `ebb server start`"));
         }
         Ok(())
+    }
+
+    fn is_bringing_back(&self) -> bool {
+        held(&self.inner.bringing_back).as_ref().is_some_and(|task| !task.is_finished())
+    }
+
+    /// Models that the last host held and that this one has not come to yet.
+    fn coming_back(&self) -> Vec<String> {
+        if !self.is_bringing_back() {
+            return Vec::new();
+        }
+        let comes =
+            |alias: &String| matches!(self.in_memory(alias).0, ModelState::Loading | ModelState::Unloaded);
+        self.inner.state.loaded().into_iter().filter(comes).collect()
     }
 
     fn in_states(&self, states: &[ModelState]) -> Vec<String> {

@@ -1,19 +1,29 @@
 //! What can be typed. The comments here are the help, the man page and the reference in `docs/cli.md`.
 
+mod generate;
+mod key;
 mod load;
 mod model;
 mod pair;
+mod pull;
+mod request;
 mod server;
+mod transcribe;
 mod vectors;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use generate::{ChatArgs, CompleteArgs, SamplingArgs};
+pub(crate) use key::KeyCommand;
 pub(crate) use load::LoadArgs;
 pub(crate) use model::{DeviceArg, ModelCommand};
 pub(crate) use pair::{InputArg, Pair};
+pub(crate) use pull::PullArgs;
+pub(crate) use request::RequestArgs;
 pub(crate) use server::{RunArgs as ServerRunArgs, ServerCommand};
+pub(crate) use transcribe::{TranscribeArgs, TranscriptFormat};
 pub(crate) use vectors::{EmbedArgs, TensorArgs};
 
 /// Printed at the end of the help, and as a part of the man page.
@@ -24,7 +34,7 @@ Exit codes:
   2    the command line is wrong
   3    no host is running, or it could not be started
   130  interrupted with Ctrl-C
-       (ending 'server run', 'stats --watch' or 'logs --follow' so is 0)
+       (ending 'server run', 'stats --watch', 'logs --follow' or a conversation so is 0)
 
 Errors are written to stderr as 'error: ...' and 'hint: ...', with --json as one line of JSON:
 {\"error\": {\"code\", \"message\", \"hint\", \"type\", \"param\"}}. Usage errors (2) are always text.
@@ -74,6 +84,12 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Make vectors of texts
     Embed(EmbedArgs),
+    /// Talk to a chat model, or ask it once
+    Chat(ChatArgs),
+    /// Have a chat model go on from a text, without its chat template
+    Complete(CompleteArgs),
+    /// Write down what is said in a recording
+    Transcribe(TranscribeArgs),
     /// Run a bare ONNX model on tensors
     Run(TensorArgs),
     /// Look up what ONNX Runtime's options do; needs no host
@@ -85,6 +101,9 @@ pub(crate) enum Command {
     /// Named sets of load options
     #[command(subcommand)]
     Profile(ProfileCommand),
+    /// Keys by which apps use the host
+    #[command(subcommand)]
+    Key(KeyCommand),
     /// The host process that looks after loaded models
     #[command(subcommand, alias = "service")]
     Server(ServerCommand),
@@ -139,7 +158,16 @@ pub(crate) struct DemoArgs {
     /// Alias or folder of an embedding model
     #[arg(default_value = "minilm")]
     pub(crate) model: String,
-    /// Requests of each round
+    /// Alias or folder of a chat model; without it 'smollm2', if there is one
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) chat: Option<String>,
+    /// Alias or folder of a speech model; without it 'moonshine', if there is one
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) speech: Option<String>,
+    /// What the speech model is to write down; without it a .wav file in its folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audio: Option<PathBuf>,
+    /// Requests of each round of embedding
     #[arg(long, value_name = "N", default_value_t = 150, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) requests: u32,
 }

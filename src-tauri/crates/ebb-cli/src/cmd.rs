@@ -1,18 +1,25 @@
 //! Commands: what was typed becomes calls, and what they answer is shown.
 
+mod chat;
+mod complete;
 mod demo;
 mod doctor;
 mod embed;
+mod find;
+mod generation;
 mod import;
 mod interrupt;
+mod key;
 mod manual;
 mod model;
 mod named;
 mod options;
 mod profile;
+mod pull;
 mod run;
 mod server;
 mod texts;
+mod transcribe;
 
 use std::future::Future;
 
@@ -38,8 +45,14 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
             let places = Places::from_env()?;
             wait_for(async {
                 match asked {
+                    Command::Model(ModelCommand::Find) => find::run(&places, out).await,
+                    Command::Model(ModelCommand::Pull(args)) => pull::run(args, &places, out).await,
                     Command::Model(command) => model::run(command, &places, out).await,
                     Command::Embed(args) => embed::run(args, &places, out).await,
+                    Command::Chat(args) => chat::run(args, &places, out).await,
+                    Command::Complete(args) => complete::run(args, &places, out).await,
+                    Command::Transcribe(args) => transcribe::run(args, &places, out).await,
+                    Command::Key(command) => key::run(command, &places, out).await,
                     Command::Run(args) => run::run(args, &places, out).await,
                     Command::Profile(command) => profile::run(command, &places, out).await,
                     Command::Server(command) => server::control(command, &places, out).await,

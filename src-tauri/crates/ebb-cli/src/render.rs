@@ -2,7 +2,12 @@
 //! write nothing themselves.
 
 mod embed;
+mod find;
+mod generate;
+mod given;
 mod host;
+mod info;
+mod key;
 mod live;
 mod look;
 mod model;
@@ -10,20 +15,27 @@ mod options;
 mod stats;
 mod table;
 
-use std::io::{self, IsTerminal as _, Write};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _, Write},
+};
 
 use serde::Serialize;
 
 use crate::{args::Global, error::Result};
 
 pub(crate) use embed::{embed_summary, preview, tensors_written};
+pub(crate) use find::{Offer, Offers, PullReport, offers, pull_report};
+pub(crate) use generate::{generate_summary, transcribe_summary, transcript};
+pub(crate) use given::runtime_options;
 pub(crate) use host::{doctor, estimate, host_status};
+pub(crate) use key::{added_key, key_list};
 pub(crate) use live::Live;
 pub(crate) use look::Look;
-pub(crate) use model::{load_report, model_entry, model_list, runtime_options, unload_report};
+pub(crate) use model::{load_report, model_entry, model_list, unload_report};
 pub(crate) use options::{option_list, profile, profile_list};
 pub(crate) use stats::{sample_line, shrink_report, stats};
-pub(crate) use table::Table;
+pub(crate) use table::{Table, wrapped};
 
 /// The standard output of a command.
 pub(crate) struct Out {
@@ -42,6 +54,16 @@ impl Out {
             json: global.json,
             terminal,
             look: Look::of(global.color, terminal),
+        }
+    }
+
+    /// Text that a model wrote: in a terminal without what would move the cursor or change its colours.
+    pub(crate) fn printable<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+        if self.terminal && !text.chars().all(shown) {
+            text.chars().filter(|c| shown(*c)).collect()
+        } else {
+            text.into()
         }
     }
 

@@ -9,8 +9,9 @@ use std::{
 };
 
 use ebb_core::{
-    Event, EventKind, Failure, Inspection, LoadSpec, Policy, Probe,
+    Event, EventKind, Failure, Inspection, LoadSpec, ModelInfo, Policy, Probe,
     operations::{LoadReport, ModelState, UnloadReport},
+    options::OptionLine,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -66,7 +67,7 @@ impl Supervisor {
     pub async fn load(&self, spec: LoadSpec, policies: Vec<Box<dyn Policy>>) -> Result<LoadReport, Failure> {
         let mut claim = Claim::new(self, &spec.alias)?;
         self.0.events.tell(&spec.alias, EventKind::Loading);
-        let config = self.0.config.clone();
+        let (config, device) = (self.0.config.clone(), spec.options.device);
         let started = Worker::start(config.launch.as_ref(), &spec, config.close_grace).await;
         let Started { worker, info, sample, reports } =
             started.inspect_err(|failure| claim.unfulfilled_because = failure.message.clone())?;
@@ -76,7 +77,7 @@ impl Supervisor {
         tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, ordered).work());
         model.tell(EventKind::Loaded { load_ms: info.load_ms, sample: sample.clone() });
         claim.fulfil(ModelHandle(model));
-        let warnings = info.options.iter().filter_map(warning).collect();
+        let warnings = warnings(device, &info);
         Ok(LoadReport { info, sample, already_loaded: false, warnings })
     }
 
@@ -216,8 +217,14 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// What a person should know of an option that they gave.
-fn warning(line: &ebb_core::options::OptionLine) -> Option<String> {
-    let note = line.note.as_ref().filter(|_| !line.requested.is_empty())?;
-    Some(format!("{} {}={}: {note}", line.scope, line.key, line.requested))
+/// What a person should know who gave these options: which of them do not do what they say.
+fn warnings(device: Option<u32>, info: &ModelInfo) -> Vec<String> {
+    let of_line = |line: &OptionLine| {
+        let note = line.note.as_ref().filter(|_| line.warning && !line.requested.is_empty())?;
+        Some(format!("{} {}={}: {note}", line.scope, line.key, line.requested))
+    };
+    let of_device = device.filter(|device| *device > 0 && info.provider == "cpu").map(|device| {
+        format!("device {device}: without effect, the model runs on the CPU, of which there is one")
+    });
+    of_device.into_iter().chain(info.options.iter().filter_map(of_line)).collect()
 }

@@ -363,6 +363,21 @@ async fn rest_of(mut running: Running) -> Result<Figures, Failure> {
     }
 }
 
+/// The fake runs on the CPU.
+#[tokio::test]
+async fn a_device_that_nothing_uses_is_said() {
+    let scene = Scene::new();
+    for (alias, device, warnings) in [("none", None, 0), ("first", Some(0), 0), ("second", Some(1), 1)] {
+        let options = LoadOptions { device, ..LoadOptions::default() };
+        let report = scene.supervisor.load(spec(alias, options), Vec::new()).await.unwrap();
+        assert_eq!(report.warnings.len(), warnings, "{report:?}");
+        assert!(
+            report.warnings.iter().all(|said| said.starts_with("device 1: without effect")),
+            "{report:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_request_waits_for_a_restart() {
     let mut scene = Scene::with(|config| config.restart_first = Duration::from_millis(200));

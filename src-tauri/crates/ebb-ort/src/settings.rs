@@ -183,6 +183,7 @@ pub(crate) fn show(lines: &mut [OptionLine], plan: &Plan, builder: &SessionBuild
             let said = "ONNX Runtime refused this key; the arena was made without it";
             let note = line.note.take().map_or_else(|| said.to_owned(), |note| format!("{said}; {note}"));
             line.note = Some(note);
+            line.warning = true;
         } else if ["session.enable_cpu_mem_arena", "CreateAndRegisterAllocator"].contains(&key) {
             line.effective = Some(u8::from(held.cpu_stats().is_some()).to_string());
         } else if line.scope == Scope::Arena {
@@ -219,6 +220,7 @@ pub(crate) fn default_line(plan: &Plan) -> Option<OptionLine> {
         note: Some(
             "Ebb's default: the threads of several models share the cores, so idle ones sleep".to_owned(),
         ),
+        warning: false,
     })
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 use clap::Subcommand;
 use ebb_core::Target;
 
-use super::{LoadArgs, Pair};
+use super::{LoadArgs, Pair, PullArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
@@ -19,6 +19,13 @@ pub(crate) enum ModelCommand {
     },
     /// List the models of the catalogue
     List,
+    /// Find models that other programs hold already: the Hub's cache, Foundry Local, Ollama, LM Studio
+    Find,
+    /// Download a model of the Hub, import it where it must be, and add it; what was interrupted goes on
+    ///
+    /// HF_TOKEN, or the token that the Hub's own program keeps, opens private and gated models. HF_ENDPOINT names another
+    /// Hub.
+    Pull(PullArgs),
     /// Show a model: its files, inputs, outputs, and the options that hold
     Info {
         /// Alias of the model

@@ -1,23 +1,26 @@
-//! `ebb demo`: the same real work twice, once in the way that ONNX Runtime comes and once in Ebb's, with the memory of the
-//! model's process drawn while it happens. What is shown was measured just then, on this machine; nothing is promised.
+//! `ebb demo`: real work, with the memory of the model's process drawn while it happens. Vectors are made twice, once in the
+//! way that ONNX Runtime comes and once in Ebb's; then, where there are models for it, a chat model is talked to and a
+//! recording written down, and one shrink gives back what that took. What is shown was measured just then, on this machine;
+//! nothing is promised.
 
+mod chat;
+mod embeddings;
 mod picture;
 mod round;
+mod shrunk;
+mod speech;
 mod workload;
 
 use std::path::PathBuf;
 
-use ebb_client::{Client, LoadOptions};
+use ebb_client::{Client, Model};
 use ebb_core::{
-    Code, Failure, ModelKind, Places,
+    Code, Failure, Places,
     operations::{ModelEntry, ModelState},
 };
+use serde::Serialize;
 
-use self::{
-    picture::Screen,
-    round::{Measured, Round},
-    workload::Workload,
-};
+use self::{chat::Chatted, embeddings::Embedded, picture::Screen, speech::Heard};
 use super::{interrupt::or_interrupt, named::Named};
 use crate::{
     args::DemoArgs,
@@ -26,70 +29,78 @@ use crate::{
     render::Out,
 };
 
-/// No request is split because of its size, as in a program that calls ONNX Runtime itself.
-const ONE_BATCH_TOKENS: u32 = 32 * 512;
-const SHRINK_EVERY: u32 = 10;
+/// The aliases of the demo's models, which are used where they are there.
+const CHAT: &str = "smollm2";
+const SPEECH: &str = "moonshine";
+
+/// The demo as JSON.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    embedded: Embedded,
+    chat: Option<Chatted>,
+    speech: Option<Heard>,
+}
 
 pub(super) async fn run(args: &DemoArgs, places: &Places, out: &mut Out) -> Result {
     let client = host::connect(places).await?;
-    let path = path_of(&client, &args.model).await?;
-    // An alias of its own: a model that is loaded, and the options that it had, stay as they are.
-    let named = Named::add(&client, path, "demo").await?;
-    let done = or_interrupt(both_rounds(&client, &named, args, out)).await;
+    let known = client.models().await?.models;
+    let embedder = path_of(&known, &args.model)?;
+    let chat = optional(&known, args.chat.as_deref(), CHAT)?;
+    let speech = optional(&known, args.speech.as_deref(), SPEECH)?;
+    let mut screen = Screen::new(out, &loaded(&known))?;
+
+    let embedded =
+        with_model(&client, embedder, async |model| embeddings::run(model, args.requests, &mut screen).await)
+            .await?;
+    let chat = match chat {
+        Some(path) => {
+            Some(with_model(&client, path, async |model| chat::run(model, &mut screen).await).await?)
+        }
+        None => screen.left_out("chat", CHAT)?,
+    };
+    let speech = match speech {
+        Some(path) => {
+            let audio = args.audio.clone().or_else(|| speech::recording_in(&path));
+            with_model(&client, path, async |model| speech::run(model, audio, &mut screen).await).await?
+        }
+        None => screen.left_out("speech", SPEECH)?,
+    };
+    screen.end(&Report { embedded, chat, speech })
+}
+
+/// Does the work on a model under an alias of its own: one that is loaded, and the options that it had, stay as they are.
+async fn with_model<T>(
+    client: &Client,
+    path: PathBuf,
+    work: impl AsyncFnOnce(&Model) -> Result<T>,
+) -> Result<T> {
+    let named = Named::add(client, path, "demo").await?;
+    let done = or_interrupt(work(&named.model)).await;
     // Where both fail, the first failure is the cause.
     let left = named.done().await;
-    done.and(left)
+    let done = done?;
+    left.map(|()| done)
 }
 
-async fn both_rounds(client: &Client, named: &Named, args: &DemoArgs, out: &mut Out) -> Result {
-    let entry = named.model.info().await?;
-    if entry.kind != ModelKind::Embeddings {
-        let message = format!("'{}' is not an embedding model, and the demo makes vectors", args.model);
-        return Err(Failure::new(Code::Unsupported, message).into());
+/// Models whose work would disturb the figures.
+fn loaded(known: &[ModelEntry]) -> Vec<String> {
+    let loaded = known.iter().filter(|entry| entry.state == ModelState::Loaded);
+    loaded.map(|entry| entry.alias.clone()).collect()
+}
+
+/// The model that was asked for, else the one of the demo's own alias if it is there.
+fn optional(known: &[ModelEntry], typed: Option<&str>, own: &str) -> Result<Option<PathBuf>> {
+    match typed {
+        Some(typed) => path_of(known, typed).map(Some),
+        None => Ok(known.iter().find(|entry| entry.alias == own).map(|entry| entry.path.clone())),
     }
-    let workload = Workload::new(args.requests);
-    let others = loaded_besides(client, named.model.alias()).await?;
-    let mut screen = Screen::new(out, &entry, &workload, &others)?;
-    let mut measured: Vec<Measured> = Vec::new();
-    for round in rounds() {
-        measured.push(round.run(&named.model, &workload, &mut screen).await?);
-    }
-    screen.end(&measured)
-}
-
-/// Other models, whose work would disturb the figures.
-async fn loaded_besides(client: &Client, own: &str) -> Result<Vec<ModelEntry>> {
-    let mut models = client.models().await?.models;
-    models.retain(|entry| entry.state == ModelState::Loaded && entry.alias != own);
-    Ok(models)
-}
-
-fn rounds() -> [Round; 2] {
-    let text = |key: &str, value: &str| [(key.to_owned(), value.to_owned())].into();
-    [
-        Round {
-            name: "ONNX Runtime's defaults",
-            about: "the arena doubles as it grows and keeps what it took",
-            options: LoadOptions {
-                arena_options: text("arena_extend_strategy", "kNextPowerOfTwo"),
-                batch_tokens: Some(ONE_BATCH_TOKENS),
-                shrink_every: Some(0),
-                ..LoadOptions::default()
-            },
-        },
-        Round {
-            name: "Ebb, --shrink-every 10",
-            about: "large requests are split, memory goes back every 10",
-            options: LoadOptions { shrink_every: Some(SHRINK_EVERY), ..LoadOptions::default() },
-        },
-    ]
 }
 
 /// Where the model lies: by its alias, else as a path.
-async fn path_of(client: &Client, typed: &str) -> Result<PathBuf> {
-    let models = client.models().await?.models;
-    if let Some(entry) = models.into_iter().find(|entry| entry.alias == typed) {
-        return Ok(entry.path);
+fn path_of(known: &[ModelEntry], typed: &str) -> Result<PathBuf> {
+    if let Some(entry) = known.iter().find(|entry| entry.alias == typed) {
+        return Ok(entry.path.clone());
     }
     let path = PathBuf::from(typed);
     if path.exists() {
@@ -102,4 +113,10 @@ async fn path_of(client: &Client, typed: &str) -> Result<PathBuf> {
         )
         .param("model");
     Err(failure.into())
+}
+
+/// That a model is of another kind than a part of the demo needs.
+fn other_kind(entry: &ModelEntry, needed: &str) -> crate::error::Error {
+    let message = format!("{} is not {needed}", entry.path.display());
+    Failure::new(Code::Unsupported, message).hint("'ebb demo --help' tells which model is for what").into()
 }

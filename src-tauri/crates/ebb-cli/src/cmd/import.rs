@@ -17,23 +17,7 @@ use crate::{
 };
 
 pub(super) async fn run(source: PathBuf, dest: PathBuf, force: bool, out: &mut Out) -> Result {
-    let shown = !out.json && std::io::stderr().is_terminal();
-    let given_up = std::sync::Arc::new(AtomicBool::new(false));
-    let heard = given_up.clone();
-    let mut work = tokio::task::spawn_blocking(move || import(&source, &dest, force, shown, &heard));
-    let imported = tokio::select! {
-        done = &mut work => done,
-        signal = tokio::signal::ctrl_c() => {
-            signal?;
-            // It removes what it began.
-            given_up.store(true, Ordering::Relaxed);
-            work.await
-        }
-    };
-    let imported = match imported.map_err(std::io::Error::from)? {
-        Err(ebb_import::Error::Cancelled) => return Err(Error::Interrupted),
-        imported => imported.map_err(Failure::from)?,
-    };
+    let imported = made(source, dest, force, out).await?;
     out.show(&imported, |made, look| {
         let of_what = match made.kind {
             ModelKind::Embeddings => format!("vectors of {}", made.hidden_size),
@@ -49,6 +33,27 @@ pub(super) async fn run(source: PathBuf, dest: PathBuf, force: bool, out: &mut O
             quoted(&made.folder.display().to_string()),
         )
     })
+}
+
+/// Imports, with a bar where somebody looks, until it is done or Ctrl-C.
+pub(super) async fn made(source: PathBuf, dest: PathBuf, force: bool, out: &Out) -> Result<Imported> {
+    let shown = !out.json && std::io::stderr().is_terminal();
+    let given_up = std::sync::Arc::new(AtomicBool::new(false));
+    let heard = given_up.clone();
+    let mut work = tokio::task::spawn_blocking(move || import(&source, &dest, force, shown, &heard));
+    let imported = tokio::select! {
+        done = &mut work => done,
+        signal = tokio::signal::ctrl_c() => {
+            signal?;
+            // It removes what it began.
+            given_up.store(true, Ordering::Relaxed);
+            work.await
+        }
+    };
+    match imported.map_err(std::io::Error::from)? {
+        Err(ebb_import::Error::Cancelled) => Err(Error::Interrupted),
+        imported => Ok(imported.map_err(Failure::from)?),
+    }
 }
 
 fn import(
@@ -77,7 +82,7 @@ fn import(
 }
 
 /// As a shell takes it for one word.
-fn quoted(path: &str) -> String {
+pub(super) fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/:._-+@".contains(c) || (cfg!(windows) && c == '\\');
     if path.chars().all(plain) {
         path.to_owned()

@@ -65,8 +65,8 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
         ModelCommand::Estimate { model: alias } => {
             out.show(&model(alias).estimate().await?, render::estimate)
         }
-        // Done without a host, before this.
-        ModelCommand::Import { .. } => Ok(()),
+        // Done elsewhere, before this.
+        ModelCommand::Find | ModelCommand::Import { .. } | ModelCommand::Pull(_) => Ok(()),
     }
 }
 

@@ -131,6 +131,7 @@ fn not_running() -> HostStatus {
         uptime_ms: 0,
         resident_bytes: 0,
         models: Vec::new(),
+        coming_back: Vec::new(),
     }
 }
 

@@ -20,7 +20,12 @@ pub(crate) fn host_status(status: &HostStatus, look: Look) -> String {
         let _ = writeln!(text, "process   {pid}, up {}", duration(status.uptime_ms));
     }
     let _ = writeln!(text, "resident  {}, models not counted", format_bytes(status.resident_bytes));
-    let models = if status.models.is_empty() { "none loaded".to_owned() } else { status.models.join(", ") };
+    let models = match (status.models.as_slice(), status.coming_back.as_slice()) {
+        ([], []) => "none loaded".to_owned(),
+        ([], back) => format!("{} on the way back", back.join(", ")),
+        (loaded, []) => loaded.join(", "),
+        (loaded, back) => format!("{}; {} on the way back", loaded.join(", "), back.join(", ")),
+    };
     let _ = writeln!(text, "models    {models}");
     text
 }
@@ -57,8 +62,10 @@ pub(crate) fn estimate(estimate: &Estimate, look: Look) -> String {
     }
     let verdict = if estimate.fits {
         look.good("fits into what is free now")
-    } else {
+    } else if estimate.total_bytes > estimate.available_bytes {
         look.warn("more than is free now; loading is not blocked")
+    } else {
+        look.bad("cannot be loaded")
     };
     format!("{}  {verdict}\n\n{}\n{}\n", look.bold(&estimate.model), table.text(look), estimate.basis)
 }
@@ -79,6 +86,7 @@ mod tests {
             uptime_ms: 61_000,
             resident_bytes: 9 << 20,
             models: vec!["minilm".into()],
+            coming_back: Vec::new(),
         };
         insta::assert_snapshot!(host_status(&status, Look::plain()), @r"
         running at http://127.0.0.1:4770
@@ -87,6 +95,12 @@ mod tests {
         resident  9.0 MiB, models not counted
         models    minilm
         ");
+        status.coming_back = vec!["smollm2".into(), "moonshine".into()];
+        let text = host_status(&status, Look::plain());
+        assert!(text.ends_with("models    minilm; smollm2, moonshine on the way back\n"), "{text}");
+        status.models.clear();
+        let text = host_status(&status, Look::plain());
+        assert!(text.ends_with("models    smollm2, moonshine on the way back\n"), "{text}");
         status.running = false;
         assert!(host_status(&status, Look::plain()).starts_with("no host is running"));
     }
@@ -112,7 +126,7 @@ mod tests {
 
     #[test]
     fn an_estimate_says_that_it_blocks_nothing() {
-        let figures = Estimate {
+        let mut figures = Estimate {
             model: "m".into(),
             weights_bytes: 90 << 20,
             working_bytes: 60 << 20,
@@ -134,5 +148,10 @@ mod tests {
 
         size of the files
         ");
+        figures.available_bytes = 1 << 30;
+        let text = estimate(&figures, Look::plain());
+        assert!(text.starts_with("m  cannot be loaded\n") && !text.contains("fits"), "{text}");
+        figures.fits = true;
+        assert!(estimate(&figures, Look::plain()).starts_with("m  fits into what is free now\n"));
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use console::Term;
 
-/// A block of lines that replaces itself.
+/// A block of lines that replaces itself. Dropped, it leaves what was drawn last where it is.
 pub(crate) struct Live {
     term: Term,
     lines: usize,
@@ -28,11 +28,6 @@ impl Live {
             self.lines += 1;
         }
         self.term.flush()
-    }
-
-    /// Leaves what was drawn where it is and goes on below it.
-    pub(crate) fn keep(&mut self) {
-        self.lines = 0;
     }
 }
 

@@ -8,7 +8,7 @@ use crate::args::Color;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
     color: bool,
-    /// Columns that a line may take.
+    /// Columns that a line may take; [`u16::MAX`]: any number.
     pub(crate) width: u16,
 }
 
@@ -18,13 +18,19 @@ impl Look {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let color = Option::<bool>::from(color).unwrap_or(terminal && !set("NO_COLOR") && !dumb);
-        let width = if terminal { console::Term::stdout().size_checked() } else { None };
-        Self { color, width: width.map_or(120, |(_, columns)| columns.max(40)) }
+        let shown = if terminal { console::Term::stdout().size_checked() } else { None };
+        let columns = shown.map(|(_, columns)| columns).or_else(columns);
+        Self { color, width: columns.map_or(u16::MAX, |columns| columns.max(40)) }
     }
 
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
         Self { color: false, width: 100 }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_width(width: u16) -> Self {
+        Self { color: false, width }
     }
 
     #[cfg(test)]
@@ -55,4 +61,9 @@ impl Look {
     fn dressed(self, style: Style, text: impl std::fmt::Display) -> String {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
+}
+
+/// What the user, or a program that shows our output, says of the width.
+fn columns() -> Option<u16> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok()
 }

@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 
 use ebb_core::{
-    LoadOptions, ModelInfo, TensorInfo, format_bytes,
-    operations::{LoadReport, ModelEntry, ModelList, ModelState, RuntimeOptions, UnloadReport},
-    options::{OptionLine, Requested},
+    LoadOptions, format_bytes,
+    operations::{LoadReport, ModelEntry, ModelList, ModelState, UnloadReport},
 };
 use serde::Serialize;
 
-use super::{Look, Table, stats::duration};
+use super::{
+    Look, Table,
+    given::{given, option_lines, plain},
+    info::loaded,
+    stats::duration,
+};
 
 /// A value's name as it stands in JSON.
 pub(super) fn word(value: &impl Serialize) -> String {
@@ -60,36 +64,6 @@ pub(crate) fn model_entry(entry: &ModelEntry, look: Look) -> String {
     text
 }
 
-fn loaded(info: &ModelInfo, options: &LoadOptions, look: Look) -> String {
-    let mut text = String::new();
-    let arenas: Vec<_> = info.arenas.iter().map(ToString::to_string).collect();
-    let _ = writeln!(text, "file     {}", info.file);
-    let _ = writeln!(text, "on       {}, ONNX Runtime {}", info.provider, info.runtime_version);
-    let _ = writeln!(text, "arenas   {}", if arenas.is_empty() { "none".into() } else { arenas.join(", ") });
-    if let Some(embedding) = &info.embedding {
-        let _ = writeln!(
-            text,
-            "vectors  {} dimensions, {} pooling{}, at most {} tokens a text, {} a batch",
-            embedding.dimensions,
-            word(&embedding.pooling),
-            if embedding.normalized { ", length 1" } else { "" },
-            embedding.max_tokens,
-            embedding.batch_tokens,
-        );
-    }
-    if let Some(plain) = plain(options) {
-        let _ = writeln!(text, "with     {plain}");
-    }
-    let mut table = Table::new(look, &["", "name", "type", "shape"]);
-    for (what, tensors) in [("input", &info.inputs), ("output", &info.outputs)] {
-        for TensorInfo { name, dtype, shape } in tensors {
-            let dtype = dtype.as_ref().map_or_else(|| "not passed".into(), word);
-            table.row([what.to_owned(), name.clone(), dtype, format!("{shape:?}")]);
-        }
-    }
-    text + "\n" + &table.text(look) + "\n" + &option_lines(&info.options, look)
-}
-
 /// What loading with these options did: what each came to, what the model holds, and what a person should know.
 pub(crate) fn load_report(report: &LoadReport, options: &LoadOptions, look: Look) -> String {
     let LoadReport { info, sample, already_loaded, warnings } = report;
@@ -115,76 +89,8 @@ pub(crate) fn load_report(report: &LoadReport, options: &LoadOptions, look: Look
         format_bytes(sample.reserved_bytes()),
         format_bytes(sample.slack_bytes()),
     );
-    for warning in warnings {
-        let _ = writeln!(text, "{} {warning}", look.warn("warning:"));
-    }
+    warn(&mut text, warnings, look);
     text
-}
-
-/// Every option as requested, as forwarded, and as it came out.
-fn option_lines(lines: &[OptionLine], look: Look) -> String {
-    let mut table = Table::new(look, &["option", "requested", "forwarded", "effective", "note"]);
-    for line in lines {
-        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
-        let as_typed = format!("{}={}", line.key, line.requested);
-        let forwarded =
-            if line.forwarded.as_ref() == Some(&as_typed) { "as typed".into() } else { or(&line.forwarded) };
-        let requested = if line.requested.is_empty() { "(default)" } else { &line.requested };
-        table.row([
-            format!("{} {}", line.scope, line.key),
-            requested.to_owned(),
-            forwarded,
-            or(&line.effective),
-            line.note.clone().unwrap_or_default(),
-        ]);
-    }
-    table.text(look)
-}
-
-/// Load options as they were given.
-pub(super) fn given(options: &LoadOptions, look: Look) -> String {
-    let mut table = Table::new(look, &["option", "value"]);
-    for (key, value) in settings(options) {
-        table.row([key, value]);
-    }
-    table.text(look)
-}
-
-/// What is set besides options of ONNX Runtime, on one line: those have lines of their own.
-fn plain(options: &LoadOptions) -> Option<String> {
-    let set: Vec<_> = fields(options).iter().map(|(name, value)| format!("{name} {value}")).collect();
-    (!set.is_empty()).then(|| set.join(", "))
-}
-
-/// Everything that is set, as a name and a value each.
-pub(super) fn settings(options: &LoadOptions) -> Vec<(String, String)> {
-    let mut all = fields(options);
-    let typed = Requested::all(options).into_iter();
-    all.extend(typed.map(|option| (format!("{} {}", option.scope, option.key), option.value)));
-    all
-}
-
-/// The fields of one value each, as they are called in JSON.
-fn fields(options: &LoadOptions) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    if let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(options) {
-        for (name, value) in fields {
-            match value {
-                serde_json::Value::Null | serde_json::Value::Object(_) => {}
-                serde_json::Value::String(text) => all.push((name, text)),
-                other => all.push((name, other.to_string())),
-            }
-        }
-    }
-    all
-}
-
-/// Run options that hold.
-pub(crate) fn runtime_options(options: &RuntimeOptions, look: Look) -> String {
-    if options.options.is_empty() {
-        return format!("{}  no run options are set\n", look.bold(&options.model));
-    }
-    option_lines(&options.options, look)
 }
 
 /// What unloading did.
@@ -194,21 +100,32 @@ pub(crate) fn unload_report(report: &UnloadReport, look: Look) -> String {
     } else {
         look.warn("its worker process was not seen to end")
     };
-    format!(
+    let mut text = format!(
         "{}  unloaded in {}: {} came back, {gone}\n",
         look.bold(&report.model),
         duration(report.took_ms),
         look.good(format_bytes(report.freed_bytes)),
-    )
+    );
+    warn(&mut text, &report.warnings, look);
+    text
+}
+
+fn warn(text: &mut String, warnings: &[String], look: Look) {
+    for warning in warnings {
+        let _ = writeln!(text, "{} {warning}", look.warn("warning:"));
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use ebb_core::{DType, EmbeddingInfo, ModelKind, Pooling, Target, options::Scope};
+pub(super) mod tests {
+    use ebb_core::{
+        DType, EmbeddingInfo, ModelInfo, ModelKind, Pooling, Target, TensorInfo,
+        options::{OptionLine, Scope},
+    };
 
     use super::*;
 
-    fn info() -> ModelInfo {
+    pub(crate) fn info() -> ModelInfo {
         let line = |key: &str, requested: &str, effective: Option<&str>, note: Option<&str>| OptionLine {
             scope: Scope::Arena,
             key: key.into(),
@@ -216,6 +133,7 @@ mod tests {
             forwarded: Some(format!("{key}={requested}")),
             effective: effective.map(Into::into),
             note: note.map(Into::into),
+            warning: note.is_some(),
         };
         ModelInfo {
             alias: "minilm".into(),
@@ -351,8 +269,11 @@ mod tests {
             freed_bytes: 1 << 20,
             worker_gone: true,
             took_ms: 12,
-            warnings: Vec::new(),
+            warnings: vec!["a restart will load it again: the disk is full".into()],
         };
-        insta::assert_snapshot!(unload_report(&report, Look::plain()), @"m  unloaded in 12 ms: 1.0 MiB came back, its worker process is gone");
+        insta::assert_snapshot!(unload_report(&report, Look::plain()), @r"
+        m  unloaded in 12 ms: 1.0 MiB came back, its worker process is gone
+        warning: a restart will load it again: the disk is full
+        ");
     }
 }

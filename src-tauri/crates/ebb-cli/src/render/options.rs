@@ -7,10 +7,7 @@ use ebb_core::{
     options::CatalogueEntry,
 };
 
-use super::{
-    Look, Table,
-    model::{settings, word},
-};
+use super::{Look, Table, given::settings, model::word, table::wrapped};
 
 /// With this many hits or fewer, all that is known of each is shown.
 const IN_FULL: usize = 12;
@@ -73,26 +70,9 @@ fn in_full(entry: &CatalogueEntry, look: Look) -> String {
     text
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        if let Some(line) = lines.last_mut() {
-            if line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width {
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(word);
-            } else {
-                lines.push(word.to_owned());
-            }
-        }
-    }
-    lines
-}
-
 /// Every profile.
 pub(crate) fn profile_list(list: &ProfileList, look: Look) -> String {
-    let mut table = Table::new(look, &["profile", "", "what it is for"]);
+    let mut table = Table::new(look, &["profile", "", "~what it is for"]);
     for profile in &list.profiles {
         let built_in = if profile.built_in { "built in" } else { "" };
         table.row([profile.name.as_str(), built_in, &profile.description]);
@@ -107,7 +87,7 @@ pub(crate) fn profile_list(list: &ProfileList, look: Look) -> String {
 /// One profile: what it sets, and why.
 pub(crate) fn profile(profile: &Profile, look: Look) -> String {
     let mut text = format!("{}  {}\n\n", look.bold(&profile.name), profile.description);
-    let mut table = Table::new(look, &["option", "value", "why"]);
+    let mut table = Table::new(look, &["option", "value", "~why"]);
     for (name, value) in settings(&profile.options) {
         let key = name.split_once(' ').map_or(name.as_str(), |(_, key)| key);
         let reason = profile.reasons.get(&name).or_else(|| profile.reasons.get(key));

@@ -61,6 +61,9 @@ pub struct HostStatus {
     pub resident_bytes: u64,
     /// Aliases of loaded models.
     pub models: Vec<String>,
+    /// Aliases of models that were loaded when the last host ended, and that this one will load in a moment.
+    #[serde(default)]
+    pub coming_back: Vec<String>,
 }
 
 /// Body of a shutdown.

@@ -176,6 +176,7 @@ fn defaults(plan: &Plan, options: &[Understood<'_>]) -> Vec<OptionLine> {
             forwarded: Some(format!("{key}={value}")),
             effective: None,
             note: Some(note.to_owned()),
+            warning: false,
         })
         .collect()
 }

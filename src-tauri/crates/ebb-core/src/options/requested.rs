@@ -107,6 +107,9 @@ pub struct OptionLine {
     pub forwarded: Option<String>,
     /// What the loaded session shows; `None`: nothing shows it.
     pub effective: Option<String>,
-    /// What a person should know: an unknown key and its nearest known one, a known no-op, a conflict.
+    /// What a person should know: an unknown key and its nearest known one, a known no-op, what a value means here.
     pub note: Option<String>,
+    /// Whether the note warns: the option, or a part of it, has no effect, is not known, or was dropped.
+    #[serde(default)]
+    pub warning: bool,
 }

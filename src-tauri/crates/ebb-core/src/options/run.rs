@@ -51,8 +51,8 @@ pub(super) fn shrink(
     } else {
         let forwarded = option.line(Some(format!("{SHRINK_KEY}={}", list(&kept, ";"))));
         let effective = Some(format!("after each whole request: {}", list(&kept, ";")));
-        let note = (!dropped.is_empty()).then(|| format!("no arena here for {}", none()));
-        OptionLine { effective, note, ..forwarded }
+        let line = OptionLine { effective, ..forwarded };
+        if dropped.is_empty() { line } else { line.warned(&format!("no arena here for {}", none())) }
     };
     (kept, line)
 }

@@ -154,7 +154,7 @@ impl<'a> Understood<'a> {
             }
             Meaning::Known(entry) if !check::is_listed(entry, &self.value) => {
                 let known = format!("not a value that Ebb knows ({}); forwarded", entry.allowed.join(", "));
-                self.line(forwarded).noted(&known)
+                self.line(forwarded).warned(&known)
             }
             Meaning::Known(_) => self.line(forwarded),
             _ => self.not_known(forwarded, None),
@@ -170,12 +170,13 @@ impl<'a> Understood<'a> {
             forwarded,
             effective: None,
             note: None,
+            warning: false,
         }
     }
 
     /// The line of an option that is known to do nothing here.
     pub(super) fn without_effect(&self, why: &str) -> OptionLine {
-        OptionLine { effective: Some(NO_EFFECT.to_owned()), ..self.line(None).noted(why) }
+        OptionLine { effective: Some(NO_EFFECT.to_owned()), ..self.line(None).warned(why) }
     }
 
     /// The line of an option that is not known in its place.
@@ -191,7 +192,7 @@ impl<'a> Understood<'a> {
                 told.push_str(&format!(" ({})", entry.scope));
             }
         }
-        OptionLine { effective: Some(NO_KNOWN_EFFECT.to_owned()), ..self.line(forwarded).noted(&told) }
+        OptionLine { effective: Some(NO_KNOWN_EFFECT.to_owned()), ..self.line(forwarded).warned(&told) }
     }
 }
 
@@ -200,6 +201,12 @@ impl OptionLine {
     pub(super) fn noted(mut self, note: &str) -> Self {
         self.note = Some(note.to_owned());
         self
+    }
+
+    /// Adds what a person should know who expects the option to work.
+    pub(super) fn warned(mut self, note: &str) -> Self {
+        self.warning = true;
+        self.noted(note)
     }
 
     /// Logs an option that does nothing, so far as is known.

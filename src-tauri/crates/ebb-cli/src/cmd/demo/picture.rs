@@ -5,10 +5,7 @@ use std::{fmt::Write as _, io::Write as _, ops::Range};
 use ebb_core::{Sample, format_bytes, operations::ModelEntry};
 use serde::Serialize;
 
-use super::{
-    round::{Measured, Progress, lowest_cosine},
-    workload::Workload,
-};
+use super::shrunk::Shrunk;
 use crate::{
     error::Result,
     render::{Live, Look, Out, Table},
@@ -21,90 +18,94 @@ const LINES_A_ROUND: usize = 10;
 pub(super) struct Screen<'a> {
     out: &'a mut Out,
     live: Option<Live>,
-    /// Of the rounds that are over: all are drawn to one scale.
+    /// Of the rounds of this part that are over: all are drawn to one scale.
     highest_resident_bytes: u64,
 }
 
-/// The demo as JSON.
-#[derive(Serialize)]
-struct Report<'a> {
-    rounds: &'a [Measured],
-    /// Between the vectors of the same text in both rounds.
-    lowest_cosine: Option<f64>,
+/// Work that is going on, as it is drawn.
+pub(super) struct Progress<'a> {
+    pub(super) name: &'a str,
+    pub(super) about: &'a str,
+    pub(super) done: usize,
+    pub(super) of: usize,
+    /// What is counted.
+    pub(super) unit: &'static str,
+    pub(super) speed: String,
+    pub(super) after_load: &'a Sample,
+    pub(super) now: &'a Sample,
+    /// Resident bytes of each that is done, and of the one that goes on.
+    pub(super) resident: &'a [u64],
 }
 
 impl<'a> Screen<'a> {
-    pub(super) fn new(
-        out: &'a mut Out,
-        model: &ModelEntry,
-        workload: &Workload,
-        others: &[ModelEntry],
-    ) -> Result<Self> {
-        if !out.json {
-            let look = out.look;
-            writeln!(
-                out,
-                "{} requests of 1 to 32 texts of 6 to 300 words ({} texts), twice, on\n{}\n",
-                workload.requests.len(),
-                workload.texts(),
-                look.dim(model.path.display()),
-            )?;
-            if !others.is_empty() {
-                let names: Vec<_> = others.iter().map(|entry| entry.alias.as_str()).collect();
-                writeln!(out, "also loaded, and left alone: {}\n", names.join(", "))?;
-            }
-            out.flush()?;
+    pub(super) fn new(out: &'a mut Out, others: &[String]) -> Result<Self> {
+        let mut screen = Self { out, live: None, highest_resident_bytes: 0 };
+        if !others.is_empty() {
+            screen.say(|_| format!("also loaded, and left alone: {}\n\n", others.join(", ")))?;
         }
-        let live = (out.terminal && !out.json).then(Live::new);
-        Ok(Self { out, live, highest_resident_bytes: 0 })
+        Ok(screen)
     }
 
-    pub(super) fn progress(&mut self, progress: &Progress<'_>) -> Result {
-        if let Some(live) = &mut self.live {
-            return Ok(live.draw(&moving(progress, self.highest_resident_bytes, self.out.look))?);
-        }
-        let step = progress.of.div_ceil(LINES_A_ROUND);
-        if !self.out.json && (progress.requests.is_multiple_of(step) || progress.requests == progress.of) {
-            let line = plain(progress);
-            self.out.write_all(line.as_bytes())?;
-            self.out.flush()?;
-        }
-        Ok(())
-    }
-
-    /// The end of a round.
-    pub(super) fn shrunk(&mut self, measured: &Measured) -> Result {
-        self.highest_resident_bytes = self.highest_resident_bytes.max(measured.highest_resident_bytes);
-        if let Some(live) = &mut self.live {
-            live.keep();
-        }
+    /// Says something, where a person reads it.
+    pub(super) fn say(&mut self, text: impl FnOnce(Look) -> String) -> Result {
+        self.live = None;
         if !self.out.json {
-            let text = shrunk(measured, self.out.look);
+            let text = text(self.out.look);
             self.out.write_all(text.as_bytes())?;
             self.out.flush()?;
         }
         Ok(())
     }
 
-    pub(super) fn end(self, rounds: &[Measured]) -> Result {
-        let cosine = match rounds {
-            [one, other] => lowest_cosine(one, other),
-            _ => None,
-        };
-        self.out.show(&Report { rounds, lowest_cosine: cosine }, |_, look| comparison(rounds, cosine, look))
+    /// A part begins.
+    pub(super) fn part(&mut self, what: &str, model: &ModelEntry) -> Result {
+        self.highest_resident_bytes = 0;
+        self.say(|look| format!("{what}\n{}\n\n", look.dim(model.path.display())))
+    }
+
+    /// A part has no model: that is said, and how to give one.
+    pub(super) fn left_out<T>(&mut self, part: &str, alias: &str) -> Result<Option<T>> {
+        self.say(|_| {
+            format!("\n{part}: left out, there is no model '{alias}'; --{part} MODEL names another\n")
+        })?;
+        Ok(None)
+    }
+
+    /// A request has been done.
+    pub(super) fn progress(&mut self, progress: &Progress<'_>) -> Result {
+        self.moves(progress)?;
+        let step = progress.of.div_ceil(LINES_A_ROUND);
+        let due = progress.done.is_multiple_of(step) || progress.done == progress.of;
+        if due && self.live.is_none() { self.say(|_| plain(progress)) } else { Ok(()) }
+    }
+
+    /// A request goes on.
+    pub(super) fn moves(&mut self, progress: &Progress<'_>) -> Result {
+        if !self.out.terminal || self.out.json {
+            return Ok(());
+        }
+        let live = self.live.get_or_insert_with(Live::new);
+        Ok(live.draw(&moving(progress, self.highest_resident_bytes, self.out.look))?)
+    }
+
+    /// The end of a round.
+    pub(super) fn shrunk(&mut self, end: &Shrunk, highest_resident_bytes: u64) -> Result {
+        self.highest_resident_bytes = self.highest_resident_bytes.max(highest_resident_bytes);
+        self.say(|look| shrunk(end, look))
+    }
+
+    pub(super) fn end(self, report: &impl Serialize) -> Result {
+        self.out.show(report, |_, _| {
+            "\nmeasured just now, on this machine; the models are unloaded again\n".to_owned()
+        })
     }
 }
 
 fn moving(progress: &Progress<'_>, highest_before: u64, look: Look) -> String {
-    let Progress { round, requests, of, texts, took, after_load, now, resident } = progress;
-    let mut text = format!("{}  {}\n\n", look.bold(round.name), look.dim(round.about));
+    let Progress { name, about, done, of, unit, speed, after_load, now, resident } = progress;
+    let mut text = format!("{}  {}\n\n", look.bold(name), look.dim(about));
     let width = usize::from(look.width).clamp(40, 80) - 10;
-    let _ = writeln!(
-        text,
-        "{}  {requests} of {of} requests, {:.0} texts/s\n",
-        look.good(bar(*requests, *of, 30)),
-        *texts as f64 / took.as_secs_f64().max(1e-6),
-    );
+    let _ = writeln!(text, "{}  {done} of {of} {unit}, {speed}\n", look.good(bar(*done, *of, 30)));
     let mut table = Table::new(look, &["", ">in use", ">reserved", ">slack", ">resident"]);
     for (name, sample) in [("after load", *after_load), ("now", *now)] {
         table.row(cells(name, sample));
@@ -131,44 +132,27 @@ fn cells(name: &str, sample: &Sample) -> [String; 5] {
 
 fn plain(progress: &Progress<'_>) -> String {
     let [_, in_use, reserved, slack, resident] = cells("", progress.now);
+    let Progress { name, done, of, unit, .. } = progress;
     format!(
-        "{}: {:>4} of {} requests, in use {in_use}, reserved {reserved}, slack {slack}, resident {resident}\n",
-        progress.round.name, progress.requests, progress.of,
+        "{name}: {done:>4} of {of} {unit}, in use {in_use}, reserved {reserved}, slack {slack}, resident {resident}\n"
     )
 }
 
-fn shrunk(measured: &Measured, look: Look) -> String {
-    let Measured { shrink, before_shrink, after_shrink, .. } = measured;
+fn shrunk(end: &Shrunk, look: Look) -> String {
+    let Shrunk { shrink, before_shrink, after_shrink } = end;
     let took_ms = (shrink.took_us + shrink.trim_us) as f64 / 1e3;
-    let what = match shrink.freed_bytes {
+    let mut text = match shrink.freed_bytes {
         0 => format!("shrink: nothing was left to give back ({took_ms:.1} ms)"),
         bytes => format!("shrunk in {took_ms:.1} ms: the arena gave back {}", look.good(format_bytes(bytes))),
     };
+    for pool in &shrink.pools_dropped {
+        let _ = write!(text, ", {} dropped {}", pool.name, format_bytes(pool.bytes));
+    }
     format!(
-        "{what}, resident {} -> {}\n\n",
+        "{text}, resident {} -> {}\n\n",
         format_bytes(before_shrink.resident_bytes),
         look.good(format_bytes(after_shrink.resident_bytes)),
     )
-}
-
-fn comparison(rounds: &[Measured], cosine: Option<f64>, look: Look) -> String {
-    let heads = ["resident memory", ">after load", ">highest", ">at the end", ">after shrink", ">texts/s"];
-    let mut table = Table::new(look, &heads);
-    for round in rounds {
-        table.row([
-            round.name.to_owned(),
-            format_bytes(round.after_load.resident_bytes),
-            format_bytes(round.highest_resident_bytes),
-            format_bytes(round.before_shrink.resident_bytes),
-            format_bytes(round.after_shrink.resident_bytes),
-            format!("{:.0}", round.texts as f64 * 1e3 / round.took_ms.max(1) as f64),
-        ]);
-    }
-    let mut text = table.text(look);
-    if let Some(cosine) = cosine {
-        let _ = writeln!(text, "\nthe vectors of both rounds agree: lowest cosine of a text {cosine:.7}");
-    }
-    text + "measured just now, on this machine, with this model, which is unloaded again\n"
 }
 
 fn bar(done: usize, of: usize, width: usize) -> String {
@@ -193,13 +177,13 @@ fn sparkline(values: &[u64], of: usize, scale: Range<u64>, width: usize) -> Stri
 }
 
 #[cfg(test)]
-mod tests {
-    use ebb_client::LoadOptions;
-    use ebb_core::{ArenaSample, Memory, ShrinkReport, Target};
+pub(super) mod tests {
+    use ebb_core::{ArenaSample, DroppedPool, Memory, ShrinkReport, Target};
 
     use super::*;
+    use crate::cmd::demo::embeddings::both;
 
-    fn sample(resident_mib: u64) -> Sample {
+    pub(crate) fn sample(resident_mib: u64) -> Sample {
         let arena = ArenaSample {
             device: Target::cpu(0),
             in_use_bytes: 87 << 20,
@@ -218,14 +202,8 @@ mod tests {
         Sample::new("m", 0, 0, memory)
     }
 
-    fn measured(name: &'static str) -> Measured {
-        Measured {
-            name,
-            options: LoadOptions::default(),
-            texts: 1_000,
-            took_ms: 10_000,
-            after_load: sample(183),
-            highest_resident_bytes: 706 << 20,
+    pub(crate) fn shrunk() -> Shrunk {
+        Shrunk {
             before_shrink: sample(700),
             shrink: ShrinkReport {
                 model: "m".into(),
@@ -243,20 +221,19 @@ mod tests {
                 pools_dropped: vec![],
             },
             after_shrink: sample(190),
-            vectors: vec![1.0, 0.0],
-            dimensions: 2,
         }
     }
 
     #[test]
     fn the_moving_table() {
-        let round = super::super::rounds().into_iter().next().unwrap();
+        let [round, _] = both();
         let progress = Progress {
-            round: &round,
-            requests: 75,
+            name: round.name,
+            about: round.about,
+            done: 75,
             of: 150,
-            texts: 500,
-            took: std::time::Duration::from_secs(5),
+            unit: "requests",
+            speed: "100 texts/s".to_owned(),
             after_load: &sample(183),
             now: &sample(600),
             resident: &[183 << 20, 200 << 20, 500 << 20, 600 << 20],
@@ -276,18 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn the_end() {
-        let rounds = [measured("one way"), measured("another")];
-        let cosine = lowest_cosine(&rounds[0], &rounds[1]);
-        insta::assert_snapshot!(shrunk(&rounds[0], Look::plain()), @"shrunk in 15.5 ms: the arena gave back 512.0 MiB, resident 700.0 MiB -> 190.0 MiB");
-        insta::assert_snapshot!(comparison(&rounds, cosine, Look::plain()), @r"
-        resident memory  after load    highest  at the end  after shrink  texts/s
-        one way           183.0 MiB  706.0 MiB   700.0 MiB     190.0 MiB      100
-        another           183.0 MiB  706.0 MiB   700.0 MiB     190.0 MiB      100
-
-        the vectors of both rounds agree: lowest cosine of a text 1.0000000
-        measured just now, on this machine, with this model, which is unloaded again
-        ");
+    fn a_shrink_says_what_came_back() {
+        let mut end = shrunk();
+        insta::assert_snapshot!(super::shrunk(&end, Look::plain()), @"shrunk in 15.5 ms: the arena gave back 512.0 MiB, resident 700.0 MiB -> 190.0 MiB");
+        end.shrink.freed_bytes = 0;
+        end.shrink.pools_dropped = vec![DroppedPool { name: "prefix".into(), bytes: 3 << 20 }];
+        insta::assert_snapshot!(super::shrunk(&end, Look::plain()), @"shrink: nothing was left to give back (15.5 ms), prefix dropped 3.0 MiB, resident 700.0 MiB -> 190.0 MiB");
     }
 
     #[test]

@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use ebb_client::{LoadOptions, Model};
-use ebb_core::{Sample, ShrinkReport};
+use ebb_core::Sample;
 use serde::Serialize;
 
-use super::{picture::Screen, workload::Workload};
+use super::{
+    picture::{Progress, Screen},
+    shrunk::Shrunk,
+    workload::Workload,
+};
 use crate::error::Result;
-
-/// The system takes a moment to take pages back.
-const SETTLE: Duration = Duration::from_millis(300);
 
 /// How the work is done.
 pub(super) struct Round {
@@ -30,27 +31,13 @@ pub(super) struct Measured {
     pub(super) after_load: Sample,
     /// Of the samples taken after each request.
     pub(super) highest_resident_bytes: u64,
-    pub(super) before_shrink: Sample,
-    pub(super) shrink: ShrinkReport,
-    pub(super) after_shrink: Sample,
+    #[serde(flatten)]
+    pub(super) end: Shrunk,
     /// Vectors, to be compared between rounds.
     #[serde(skip)]
     pub(super) vectors: Vec<f32>,
     #[serde(skip)]
     pub(super) dimensions: usize,
-}
-
-/// A round that is going on, as it is drawn.
-pub(super) struct Progress<'a> {
-    pub(super) round: &'a Round,
-    pub(super) requests: usize,
-    pub(super) of: usize,
-    pub(super) texts: u64,
-    pub(super) took: Duration,
-    pub(super) after_load: &'a Sample,
-    pub(super) now: &'a Sample,
-    /// Resident bytes after each request so far.
-    pub(super) resident: &'a [u64],
 }
 
 impl Round {
@@ -74,22 +61,18 @@ impl Round {
             let now = model.runtime().stats().await?.now;
             resident.push(now.resident_bytes);
             screen.progress(&Progress {
-                round: &self,
-                requests: index + 1,
+                name: self.name,
+                about: self.about,
+                done: index + 1,
                 of: workload.requests.len(),
-                texts,
-                took,
+                unit: "requests",
+                speed: format!("{:.0} texts/s", texts as f64 / took.as_secs_f64().max(1e-6)),
                 after_load: &after_load,
                 now: &now,
                 resident: &resident,
             })?;
         }
-        // A shrink that a policy asked for after the last request may still be under way.
-        tokio::time::sleep(SETTLE).await;
-        let before_shrink = model.runtime().stats().await?.now;
-        let shrink = model.runtime().shrink_arena(None).await?;
-        tokio::time::sleep(SETTLE).await;
-        let after_shrink = model.runtime().stats().await?.now;
+        let end = Shrunk::now(model).await?;
         let measured = Measured {
             name: self.name,
             options: self.options,
@@ -97,13 +80,11 @@ impl Round {
             took_ms: took.as_millis() as u64,
             after_load,
             highest_resident_bytes: resident.iter().copied().max().unwrap_or(0),
-            before_shrink,
-            shrink,
-            after_shrink,
+            end,
             vectors,
             dimensions,
         };
-        screen.shrunk(&measured)?;
+        screen.shrunk(&measured.end, measured.highest_resident_bytes)?;
         Ok(measured)
     }
 }

@@ -33,6 +33,13 @@ impl Workload {
     }
 }
 
+/// One text of each length in words.
+pub(super) fn texts_of(lengths: &[u32]) -> Vec<String> {
+    let words: Vec<&str> = TEXT.split_whitespace().collect();
+    let mut dice = Dice(0x0EBB_0EBB_0EBB_0EBB);
+    lengths.iter().map(|length| text(&words, *length, &mut dice)).collect()
+}
+
 fn bulk(words: &[&str], dice: &mut Dice) -> Vec<String> {
     let text = |dice: &mut Dice| {
         let length = WORDS.end() - dice.up_to(WORDS.end() / 3, 1);
@@ -78,6 +85,13 @@ impl Dice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_have_the_length_asked_for() {
+        let texts = texts_of(&[20, 1_000]);
+        let words: Vec<_> = texts.iter().map(|text| text.split_whitespace().count()).collect();
+        assert_eq!(words, [20, 1_000]);
+    }
 
     #[test]
     fn it_is_mixed_and_always_the_same() {

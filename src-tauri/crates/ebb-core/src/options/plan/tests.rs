@@ -82,6 +82,27 @@ fn the_strategy_goes_to_the_arena() {
 }
 
 #[test]
+fn a_note_warns_only_of_what_does_not_do_what_it_says() {
+    let shrink = super::super::SHRINK_KEY;
+    for (option, warns) in [
+        (("arena", "working_mem", "64MiB"), false),
+        (("arena", "max_mem", "0"), false),
+        (("session", "session.use_env_allocators", "1"), false),
+        (("session", "session.use_env_allocators", "0"), true),
+        (("session", "enable_mem_patern", "1"), true),
+        (("arena", "no_such_key", "7"), true),
+        (("provider.cuda", "gpu_mem_limit", "1"), true),
+        (("run", shrink, "cpu:0;gpu:0"), true),
+        (("run", shrink, "cpu:0"), false),
+    ] {
+        let line = &planned(&[option]).lines[0];
+        assert_eq!(line.warning, warns, "{line:?}");
+    }
+    let defaults = planned(&[]).lines;
+    assert!(!defaults.is_empty() && defaults.iter().all(|line| line.note.is_some() && !line.warning));
+}
+
+#[test]
 fn caps_and_chunk_sizes_take_units() {
     let plan = planned(&[
         ("arena", "arena_extend_strategy", "0"),
