@@ -90,13 +90,15 @@ impl Caches {
     /// The kept cache that begins with the most tokens of `prompt`, and how many those are. It is taken out if that is most
     /// of it, for then this is its conversation. Else that may go on as well, and it is copied if that is worth it.
     ///
-    /// At least the last token of the prompt is left to be read, for what comes after it is wanted.
+    /// At least the last two tokens of the prompt are left to be read: what comes after them is wanted, and a runtime
+    /// multiplies a lone token with the weights in another way, so that scores would differ a little from those of the same
+    /// prompt read whole, and with them now and then the text of the same seed.
     pub(super) fn take(
         &self,
         prompt: &[u32],
         copy: impl FnOnce(&Cache, usize) -> Option<Cache>,
     ) -> Option<(Cache, usize)> {
-        let usable = &prompt[..prompt.len().saturating_sub(1)];
+        let usable = &prompt[..prompt.len().saturating_sub(2)];
         let mut idle = self.idle();
         let common =
             |idle: &Idle| idle.tokens.iter().zip(usable).take_while(|(kept, asked)| kept == asked).count();
