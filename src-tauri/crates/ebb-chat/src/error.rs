@@ -52,7 +52,11 @@ pub enum Error {
         hint: &'static str,
     },
     /// The prompt is longer than the model can take.
-    #[error("the prompt has {}{tokens} tokens, and the model takes {limit}", if *.exact { "" } else { "at least " })]
+    #[error(
+        "the prompt has {}{tokens} tokens, {} more than the {limit} that the model takes",
+        if *.exact { "" } else { "at least " },
+        .tokens.saturating_sub(*.limit)
+    )]
     TooLong {
         /// Its tokens.
         tokens: usize,
@@ -143,7 +147,10 @@ mod tests {
         assert_eq!(failure.hint.as_deref(), Some("from 0 to 1"));
 
         let failure = Failure::from(Error::TooLong { tokens: 900, exact: false, limit: 512 });
-        assert_eq!(failure.message, "the prompt has at least 900 tokens, and the model takes 512");
+        assert_eq!(
+            failure.message,
+            "the prompt has at least 900 tokens, 388 more than the 512 that the model takes"
+        );
         assert_eq!(failure.details["prompt_tokens"], 900);
     }
 }

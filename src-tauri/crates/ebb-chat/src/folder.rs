@@ -62,14 +62,20 @@ impl Folder {
             ends.extend(file.ids(path)?);
         }
         ends.extend(special.get("eos_token").and_then(|token| tokenizer.token_to_id(token)));
-        let context_tokens = match genai.whole("model.context_length")? {
-            Some(tokens) => Some(tokens),
-            None => config.whole("max_position_embeddings")?,
-        };
+        let mut context_tokens = None;
+        for (file, path) in [
+            (&genai, "model.context_length"),
+            (&config, "max_position_embeddings"),
+            (&config, "n_positions"),
+            (&config, "text_config.max_position_embeddings"),
+        ] {
+            let tokens = file.whole(path)?.and_then(|tokens| usize::try_from(tokens).ok());
+            context_tokens = context_tokens.or(tokens);
+        }
         Ok(Self {
             templates: templates(folder, &settings)?,
             defaults: Defaults::read(&generation, &genai)?,
-            context_tokens: context_tokens.and_then(|tokens| usize::try_from(tokens).ok()),
+            context_tokens,
             tokenizer,
             special,
             ends,

@@ -13,6 +13,7 @@ mod date;
 mod functions;
 mod json;
 
+use conversation::Arguments;
 pub(crate) use conversation::are_told;
 use functions::Raised;
 
@@ -77,11 +78,21 @@ impl Template {
         let tools = conversation::are_told(generation);
         let template =
             environment.get_template(self.name(tools)).map_err(|error| failed(describe(&error)))?;
-        let context = conversation::context(generation, self.source(tools), &self.special);
-        template.render(Serde(&context)).map_err(|error| match raised(&error) {
-            Some(Raised(reason)) => Error::Template { reason: reason.clone(), hint: REFUSED },
-            None => failed(describe(&error)),
-        })
+        let written = |arguments| {
+            let context = conversation::context(generation, self.source(tools), &self.special, arguments);
+            template.render(Serde(&context))
+        };
+        let error = match written(Arguments::Objects) {
+            Ok(text) => return Ok(text),
+            Err(error) => error,
+        };
+        if let Some(Raised(reason)) = raised(&error) {
+            return Err(Error::Template { reason: reason.clone(), hint: REFUSED });
+        }
+        // Some templates put the arguments of calls together as text, which an object is not.
+        let called = generation.messages.iter().any(|message| !message.tool_calls.is_empty());
+        let text = called.then(|| written(Arguments::Text).ok()).flatten();
+        text.ok_or_else(|| failed(describe(&error)))
     }
 
     fn name(&self, tools: bool) -> &str {

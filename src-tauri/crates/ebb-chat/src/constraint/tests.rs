@@ -48,7 +48,7 @@ fn person() -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn whatever_the_model_wants_the_answer_fits_the_schema(seed: u64) {

@@ -38,10 +38,13 @@ fn a_prompt_longer_than_the_context_is_told_with_its_length() {
     let language = scene.open();
     assert_eq!(language.prompt(&bare(&"x".repeat(63))).unwrap().len(), 64);
     let failure = Failure::from(language.prompt(&bare(&"x".repeat(99))).unwrap_err());
-    assert_eq!(failure.message, "the prompt has 100 tokens, and the model takes 64");
+    assert_eq!(failure.message, "the prompt has 100 tokens, 36 more than the 64 that the model takes");
     assert_eq!((failure.code, failure.details["prompt_tokens"]), (Code::InvalidRequest, 100));
     let failure = Failure::from(language.prompt(&bare(&"x".repeat(50_000_000))).unwrap_err());
-    assert_eq!(failure.message, "the prompt has at least 1025 tokens, and the model takes 64");
+    assert_eq!(
+        failure.message,
+        "the prompt has at least 1025 tokens, 961 more than the 64 that the model takes"
+    );
 }
 
 #[test]

@@ -12,8 +12,22 @@ pub(crate) fn are_told(generation: &Generation) -> bool {
     !generation.tools.is_empty() && generation.tool_choice != ToolChoice::None
 }
 
+/// How the arguments of calls are given to a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arguments {
+    /// As objects, which most templates write out by themselves.
+    Objects,
+    /// As the model wrote them.
+    Text,
+}
+
 /// All that a template can read.
-pub(super) fn context(generation: &Generation, source: &str, special: &BTreeMap<String, String>) -> Value {
+pub(super) fn context(
+    generation: &Generation,
+    source: &str,
+    special: &BTreeMap<String, String>,
+    arguments: Arguments,
+) -> Value {
     let mut context = Map::new();
     context.insert("add_generation_prompt".to_owned(), true.into());
     context.extend(generation.template_options.iter().map(|(name, value)| (name.clone(), value.0.clone())));
@@ -21,7 +35,7 @@ pub(super) fn context(generation: &Generation, source: &str, special: &BTreeMap<
     let told = are_told(generation);
     let knows_tools = source.contains("tools");
     let messages = if knows_tools {
-        generation.messages.iter().map(message).collect()
+        generation.messages.iter().map(|one| message(one, arguments)).collect()
     } else {
         plain_messages(generation, told)
     };
@@ -37,7 +51,7 @@ pub(super) fn context(generation: &Generation, source: &str, special: &BTreeMap<
     Value::Object(context)
 }
 
-fn message(message: &Message) -> Value {
+fn message(message: &Message, arguments: Arguments) -> Value {
     let mut value = json!({"role": message.role, "content": message.content});
     if let Some(name) = &message.name {
         value["name"] = name.as_str().into();
@@ -47,16 +61,19 @@ fn message(message: &Message) -> Value {
     }
     if !message.tool_calls.is_empty() {
         let calls = message.tool_calls.iter().map(|call| {
-            json!({"id": call.id, "type": "function",
-                "function": {"name": call.name, "arguments": arguments(call)}})
+            let arguments = match arguments {
+                Arguments::Objects => object(call),
+                Arguments::Text => call.arguments.as_str().into(),
+            };
+            json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
         });
         value["tool_calls"] = calls.collect();
     }
     value
 }
 
-/// Templates write the arguments out by themselves, so they get the object and not its text.
-fn arguments(call: &ToolCall) -> Value {
+/// The arguments of a call; their text where it is no JSON.
+fn object(call: &ToolCall) -> Value {
     serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into())
 }
 
@@ -100,7 +117,7 @@ fn plain_messages(generation: &Generation, told: bool) -> Vec<Value> {
 
 fn plain_calls(message: &Message) -> String {
     let calls = message.tool_calls.iter().map(|call| {
-        let call = json!({"name": call.name, "arguments": arguments(call)});
+        let call = json!({"name": call.name, "arguments": object(call)});
         format!("<tool_call>\n{}\n</tool_call>", spaced(&call))
     });
     let said = (!message.content.is_empty()).then(|| message.content.clone());

@@ -169,6 +169,14 @@ fn a_template_that_knows_no_tools_is_helped() {
 }
 
 #[test]
+fn arguments_are_text_for_a_template_that_puts_them_together() {
+    let source = "{{ tools | length }}{% for call in messages[2].tool_calls %}{{ call.function.name + call.function.arguments }}{% endfor %}";
+    assert_eq!(rendered(source, &called()), "1weather{\"city\":\"Rom\"}");
+    let failure = refused("{{ tools }}{{ messages[2].tool_calls[0].function.arguments + 1 }}", &called());
+    assert!(failure.message.contains("invalid operation"), "{failure}");
+}
+
+#[test]
 fn what_a_template_refuses_is_told_in_its_own_words() {
     let failure = refused(GEMMA, &talk(&[("system", "x"), ("user", "y")]));
     assert_eq!(failure.code, Code::InvalidRequest);

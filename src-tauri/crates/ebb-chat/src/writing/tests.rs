@@ -14,6 +14,17 @@ fn word(text: &str) -> u32 {
 }
 
 #[test]
+fn a_language_is_shared_and_an_answer_can_be_written_on_any_thread() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<Language>();
+    sent::<Writing>();
+    let writing = language().write(&ask("x"), &[]).unwrap();
+    let seed = writing.seed();
+    assert_eq!(std::thread::spawn(move || writing.seed()).join().unwrap(), seed);
+}
+
+#[test]
 fn an_answer_ends_where_the_model_ends_it() {
     let written = write(&language(), &ask("x"), &[word("hello"), word(" world"), EOS, word("hello")]);
     assert_eq!(written.text, "hello world");
