@@ -28,6 +28,7 @@ use crate::{
     profiles::Profiles,
     state::State,
     stored::Stored,
+    tally::Tallies,
     turn::Turn,
 };
 
@@ -60,6 +61,7 @@ pub(crate) struct Inner {
     pub(crate) profiles: Profiles,
     pub(crate) keys: Stored<Keys>,
     pub(crate) kept: Kept,
+    pub(crate) tallies: Tallies,
     endpoint: OnceLock<Endpoint>,
     opened: Instant,
     closing: AtomicBool,
@@ -91,6 +93,7 @@ impl Host {
             profiles: Profiles::new(places.profiles_folder()),
             keys: Stored::open(places.keys_file())?,
             kept: Kept::default(),
+            tallies: Tallies::default(),
             supervisor: Supervisor::new(HostConfig::new(worker_program.clone())),
             worker_program,
             places,
@@ -127,6 +130,11 @@ impl Host {
         }
         self.inner.lock.publish(&endpoint)?;
         Ok(endpoint)
+    }
+
+    /// Where this host keeps what it keeps.
+    pub fn places(&self) -> &Places {
+        &self.inner.places
     }
 
     /// Which process this is and what it serves.

@@ -8,12 +8,17 @@ use ebb_core::{Code, Failure, Job, operations::RequestOptions};
 use ebb_host::{RunItem, Running};
 use tokio::time::{Instant, timeout_at};
 
-use crate::Host;
+use crate::{
+    Host,
+    tally::{Tallied, work},
+};
 
 /// A job that runs, until its time is up. Dropping it cancels the job.
 #[derive(Debug)]
 pub(crate) struct Answering {
-    alias: String,
+    host: Host,
+    of: Tallied,
+    begun: Instant,
     running: Running,
     deadline: Option<Deadline>,
 }
@@ -29,21 +34,25 @@ impl Answering {
     pub(crate) async fn next(&mut self) -> RunItem {
         let next = match self.deadline {
             None => self.running.next().await,
-            // Also where the next item lies ready: a reader may be what takes so long.
-            Some(deadline) if deadline.at <= Instant::now() => {
-                Some(RunItem::Failed(deadline.over(&self.alias)))
-            }
             Some(deadline) => match timeout_at(deadline.at, self.running.next()).await {
                 Ok(next) => next,
-                Err(_) => return RunItem::Failed(deadline.over(&self.alias)),
+                Err(_) => Some(RunItem::Failed(deadline.over(&self.of.0))),
             },
         };
-        next.unwrap_or_else(|| RunItem::Failed(no_answer(&self.alias)))
+        let next = next.unwrap_or_else(|| RunItem::Failed(self.no_answer()));
+        match &next {
+            RunItem::Done(figures) => {
+                self.host.inner.tallies.answered(&self.of, figures, self.begun.elapsed())
+            }
+            RunItem::Failed(_) => self.host.inner.tallies.failed(&self.of),
+            RunItem::Progress(_) | RunItem::Chunk(_) => {}
+        }
+        next
     }
 
     /// The failure for an item that does not belong to the job.
     pub(crate) fn no_answer(&self) -> Failure {
-        no_answer(&self.alias)
+        no_answer(&self.of.0)
     }
 }
 
@@ -72,16 +81,21 @@ impl Host {
         options: RequestOptions,
     ) -> Result<Answering, Failure> {
         self.added(alias)?;
+        let (of, begun) = ((alias.to_owned(), work(&job.kind)), Instant::now());
         let deadline = Deadline::of(&options);
         self.keep(alias, options.keep_alive);
         job.run_options = options.run_options;
         job.shrink_after = options.shrink_after;
-        let begun = self.begin_now(alias, job, data);
+        let running = self.begin_now(alias, job, data);
         let running = match deadline {
-            None => begun.await?,
-            Some(deadline) => timeout_at(deadline.at, begun).await.map_err(|_| deadline.over(alias))??,
+            None => running.await,
+            Some(deadline) => match timeout_at(deadline.at, running).await {
+                Ok(running) => running,
+                Err(_) => Err(deadline.over(alias)),
+            },
         };
-        Ok(Answering { alias: alias.to_owned(), running, deadline })
+        let running = running.inspect_err(|_| self.inner.tallies.failed(&of))?;
+        Ok(Answering { host: self.clone(), of, begun, running, deadline })
     }
 
     async fn begin_now(&self, alias: &str, job: Job, data: Bytes) -> Result<Running, Failure> {

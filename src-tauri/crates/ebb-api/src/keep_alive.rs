@@ -29,8 +29,9 @@ impl Kept {
 }
 
 impl Host {
-    /// A request says how long its model is to be kept from now on; `None`: as before.
-    pub(crate) fn keep(&self, alias: &str, keep_alive: Option<KeepAlive>) {
+    /// Says how long a model is to be kept from now on, over what it was loaded with; `None`: as before. It holds until the
+    /// model is unloaded.
+    pub fn keep(&self, alias: &str, keep_alive: Option<KeepAlive>) {
         if let Some(keep_alive) = keep_alive {
             let mut kept = self.inner.kept.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.insert(alias.to_owned(), keep_alive);

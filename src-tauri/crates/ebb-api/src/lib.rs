@@ -36,10 +36,12 @@ mod profiles;
 mod run;
 mod state;
 mod stored;
+mod tally;
 mod transcribe;
 mod turn;
 
 pub use embed::EmbedStream;
 pub use generate::GenerateStream;
 pub use host::{Host, Settings};
+pub use tally::{LATENCY_BOUNDS_S, Tallied, Tally};
 pub use transcribe::TranscribeStream;

@@ -16,7 +16,9 @@
 
 mod connections;
 mod error;
+mod foundry;
 mod guard;
+mod metrics;
 mod native;
 mod openai;
 mod openapi;

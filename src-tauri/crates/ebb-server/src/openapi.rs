@@ -45,7 +45,7 @@ pub(crate) fn frame() -> OpenApi {
         .build()
 }
 
-/// Adds what holds for every route: the parameters in its path, and the one error form.
+/// Adds what holds for every route: a name, the parameters in its path, and the one error form.
 pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
     let mut errors = Vec::new();
     ErrorBody::schemas(&mut errors);
@@ -53,7 +53,8 @@ pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
     errors.push((ErrorFields::name().into_owned(), ErrorFields::schema()));
     document.components.get_or_insert_default().schemas.extend(errors);
     for (path, item) in &mut document.paths.paths {
-        for operation in operations(item) {
+        for (method, operation) in operations(item) {
+            operation.operation_id = Some(id(method, path));
             let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
             operation.parameters.get_or_insert_default().extend(names.map(|name| {
                 ParameterBuilder::new()
@@ -70,9 +71,21 @@ pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// The operations of a path.
-pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten()
+/// The operations of a path, by method.
+pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
+    let all = [
+        ("get", &mut item.get),
+        ("put", &mut item.put),
+        ("post", &mut item.post),
+        ("delete", &mut item.delete),
+    ];
+    all.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+/// A name for an operation that no other has, of which generators of clients make a function: `post_v1_embeddings`.
+fn id(method: &str, path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
 fn failed() -> RefOr<utoipa::openapi::Response> {

@@ -16,7 +16,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     error::Rejection,
+    foundry,
     guard::{Guard, guard, needs},
+    metrics::{self, HttpCounts},
     native::{host, keys, memory, models, profiles, work},
     openai,
     openapi::{self, Document},
@@ -29,6 +31,7 @@ use crate::{
 pub(crate) struct App {
     pub(crate) host: Host,
     pub(crate) limits: Limits,
+    pub(crate) http: Arc<HttpCounts>,
     /// True once the server closes: streams without an end must end then.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -36,13 +39,14 @@ pub(crate) struct App {
 /// Every route, behind the guard.
 pub(crate) fn router(app: App, who_may: Guard) -> Router {
     let (routes, description) = described();
+    let counts = Arc::clone(&app.http);
     routes
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(Extension(Document::of(&description)))
         .with_state(app)
         .layer(middleware::from_fn_with_state(Arc::new(who_may), guard))
-        .layer(middleware::from_fn(trace))
+        .layer(middleware::from_fn_with_state(counts, trace))
 }
 
 /// Every route, and the description of all.
@@ -68,6 +72,13 @@ fn looking() -> OpenApiRouter<App> {
         .routes(routes!(openapi::document))
         .routes(routes!(openai::models::list))
         .routes(routes!(openai::models::one))
+        .routes(routes!(metrics::metrics))
+        .routes(routes!(foundry::status))
+        .routes(routes!(foundry::newer_status))
+        .routes(routes!(foundry::models))
+        .routes(routes!(foundry::loaded))
+        .routes(routes!(foundry::newer_loaded))
+        .routes(routes!(foundry::list))
 }
 
 /// Work for models.
@@ -104,6 +115,10 @@ fn controlling() -> OpenApiRouter<App> {
         .routes(routes!(profiles::profile, profiles::save_profile, profiles::remove_profile))
         .routes(routes!(keys::keys, keys::add_key))
         .routes(routes!(keys::remove_key))
+        .routes(routes!(foundry::load))
+        .routes(routes!(foundry::newer_load))
+        .routes(routes!(foundry::unload))
+        .routes(routes!(foundry::newer_unload))
 }
 
 async fn no_such_route(uri: Uri) -> Rejection {

@@ -1,6 +1,6 @@
 //! The life of the server: bind, say where, serve until told or unused, drain, close.
 
-use std::{io, net::Ipv4Addr, time::Duration};
+use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use ebb_api::Host;
 use ebb_core::{Code, Endpoint, Failure};
@@ -102,7 +102,7 @@ impl Server {
             audio_bytes: options.audio_limit_bytes,
             body_time: options.body_time,
         };
-        let app = App { host: host.clone(), limits, closing: is_closing };
+        let app = App { host: host.clone(), limits, http: Arc::default(), closing: is_closing };
         let keys = host.clone();
         let guard = Guard::new(endpoint.token.clone(), port, move |key| keys.scopes_of_key(key));
         let router = router(app, guard);

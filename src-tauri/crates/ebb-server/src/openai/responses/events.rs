@@ -23,7 +23,13 @@ pub(crate) enum ResponseEvent {
     #[serde(rename = "response.content_part.added")]
     PartAdded { item_id: String, output_index: usize, content_index: usize, part: OutputText },
     #[serde(rename = "response.output_text.delta")]
-    TextDelta { item_id: String, output_index: usize, content_index: usize, delta: String, logprobs: Vec<Json> },
+    TextDelta {
+        item_id: String,
+        output_index: usize,
+        content_index: usize,
+        delta: String,
+        logprobs: Vec<Json>,
+    },
     #[serde(rename = "response.output_text.done")]
     TextDone { item_id: String, output_index: usize, content_index: usize, text: String, logprobs: Vec<Json> },
     #[serde(rename = "response.content_part.done")]
