@@ -4,6 +4,7 @@
 mod cases;
 mod cli;
 mod embed;
+mod gguf;
 mod import;
 mod options;
 mod python;

@@ -29,6 +29,12 @@ pub(super) fn byte_level() -> Value {
     })
 }
 
+/// The tokens by their ids, spelt as in the vocabulary.
+pub(super) fn tokens() -> Vec<String> {
+    let special = SPECIAL.iter().map(|token| (*token).to_owned());
+    special.chain((0..=255).map(|byte| visible(byte).to_string())).collect()
+}
+
 fn added_token(id: usize, token: &str) -> Value {
     json!({
         "id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false,

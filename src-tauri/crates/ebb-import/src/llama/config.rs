@@ -7,6 +7,9 @@ const POSITIONS_LIMIT: u64 = 32_768;
 /// No dimension of a model that fits a machine is larger.
 const SIZE_LIMIT: u64 = 1 << 31;
 
+/// No head is larger: its frequencies are worked out before any tensor is looked at.
+const HEAD_SIZE_LIMIT: usize = 1024;
+
 /// What a family does its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -184,8 +187,10 @@ impl Keys<'_> {
     /// What the operator for attention takes, and what would be left out.
     fn check_attention(&self, head_size: usize) -> Result<(), Error> {
         let unsupported = |what: String| Err(self.gguf.unsupported(what));
-        if !head_size.is_multiple_of(16) {
-            return unsupported(format!("its heads have {head_size} values, which is no multiple of 16"));
+        if !head_size.is_multiple_of(16) || head_size > HEAD_SIZE_LIMIT {
+            return unsupported(format!(
+                "its heads have {head_size} values, which is no multiple of 16 up to {HEAD_SIZE_LIMIT}"
+            ));
         }
         for key in ["attention.value_length", "rope.dimension_count"] {
             match self.optional_size(key)? {
@@ -222,3 +227,6 @@ impl Keys<'_> {
         Err(self.gguf.broken(format!("{} is {factor}", self.name("rope.scaling.factor"))))
     }
 }
+
+#[cfg(test)]
+mod tests;
