@@ -1,7 +1,10 @@
 //! The choice of the next token by its score. It is made for every token of every answer, over vocabularies of up to some
 //! hundred thousand tokens: nothing here sorts more than the few likeliest, and buffers are kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{Error, settings::Settings};
 
@@ -137,17 +140,19 @@ fn reaching(candidates: &[(f32, u32)], weight: impl Fn(f32) -> f32, wanted: f64)
 
 /// The likeliest token, the first of them where several are.
 fn likeliest(scores: &[f32]) -> Result<usize, Error> {
-    // Both folds run in vector registers, unlike a search that keeps the place.
-    let (mut most, mut broken) = (f32::NEG_INFINITY, false);
-    for &score in scores {
-        most = if score > most { score } else { most };
-        broken |= score.is_nan();
+    let (mut most, mut likeliest) = (f32::NEG_INFINITY, None);
+    for (token, score) in scores.iter().enumerate() {
+        // One comparison tells all, also that a score is not a number.
+        match score.partial_cmp(&most) {
+            Some(Ordering::Less | Ordering::Equal) => {}
+            Some(Ordering::Greater) => (most, likeliest) = (*score, Some(token)),
+            None => return Err(Error::Scores("some are not numbers".to_owned())),
+        }
     }
-    if broken || most == f32::INFINITY {
-        return Err(Error::Scores("some are infinite or not numbers".to_owned()));
+    if most == f32::INFINITY {
+        return Err(Error::Scores("some are infinite".to_owned()));
     }
-    let place = (most != f32::NEG_INFINITY).then(|| scores.iter().position(|&score| score == most)).flatten();
-    place.ok_or_else(|| Error::Scores("no token has any probability".to_owned()))
+    likeliest.ok_or_else(|| Error::Scores("no token has any probability".to_owned()))
 }
 
 #[cfg(test)]
