@@ -75,6 +75,14 @@ pub enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Whoever answers cannot show that it is the one that was asked.
+    #[error("{host} cannot show that it is {host}: {}", whole(.source.as_ref()))]
+    Untrusted {
+        /// Who was asked.
+        host: String,
+        /// What is wrong with its certificate.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Nothing came for too long.
     #[error("{host} sent nothing for {} s", .after.as_secs())]
     Stalled {
@@ -168,6 +176,16 @@ impl Error {
         Self::Io { path: path.to_owned(), source }
     }
 
+    /// A connection that failed. Certificates that are wrong now are so in a moment, too.
+    pub(crate) fn connection(host: &str, source: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        let host = host.to_owned();
+        if is_of_tls(source.as_ref()) {
+            Self::Untrusted { host, source }
+        } else {
+            Self::Connection { host, source }
+        }
+    }
+
     /// Whether the same may well work in a moment.
     pub(crate) fn is_temporary(&self) -> bool {
         match self {
@@ -190,9 +208,11 @@ impl Error {
             Self::NoSpace { .. } | Self::Io { .. } => Code::Storage,
             Self::Exists(_) => Code::AlreadyExists,
             Self::InUse(_) | Self::Offline => Code::Conflict,
-            Self::Status { .. } | Self::Connection { .. } | Self::NoCertificates(_) | Self::Protocol(_) => {
-                Code::Internal
-            }
+            Self::Status { .. }
+            | Self::Connection { .. }
+            | Self::Untrusted { .. }
+            | Self::NoCertificates(_)
+            | Self::Protocol(_) => Code::Internal,
         }
     }
 
@@ -231,6 +251,10 @@ impl Error {
             }
             Self::Status { .. } | Self::Stalled { .. } | Self::Connection { .. } => {
                 format!("look at the network, then {GO_ON}")
+            }
+            Self::Untrusted { .. } => {
+                "if a proxy of your company looks into connections, set SSL_CERT_FILE to its certificates"
+                    .to_owned()
             }
             Self::NoCertificates(_) => "install the package ca-certificates, or set SSL_CERT_FILE".to_owned(),
             Self::Protocol(_) => "look whether HF_ENDPOINT names a Hub".to_owned(),
@@ -302,4 +326,28 @@ fn whole(error: &(dyn std::error::Error + 'static)) -> String {
         next = cause.source();
     }
     text
+}
+
+/// Whether TLS is behind an error. What an [`io::Error`] holds is not among its sources.
+fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
+        || held.is_some_and(|held| is_of_tls(held))
+        || error.source().is_some_and(is_of_tls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_certificate_is_no_trouble_of_the_network() {
+        let wrong = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let wrapped = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, wrong));
+        let error = Error::connection("hub.example", wrapped.into());
+        assert!(matches!(error, Error::Untrusted { .. }) && !error.is_temporary());
+        assert!(Failure::from(error).hint.is_some_and(|hint| hint.contains("SSL_CERT_FILE")));
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        assert!(Error::connection("hub.example", refused.into()).is_temporary());
+    }
 }

@@ -37,6 +37,9 @@ const MOST_REDIRECTS: usize = 8;
 /// The largest answer that is kept in memory: a page of a list, a model's configuration.
 const LARGEST_TEXT: usize = 16 << 20;
 
+/// Failures in a row that are borne for a list: somebody waits, and nothing is lost yet.
+const LIST_FAILURES: u32 = 2;
+
 type Plain = Client<HttpConnector, Empty<Bytes>>;
 type Secure = Client<HttpsConnector<HttpConnector>, Empty<Bytes>>;
 
@@ -85,7 +88,8 @@ impl Http {
         url: &Url,
         about: About<'_>,
     ) -> Result<(T, HeaderMap), Error> {
-        let mut tries = Tries::new(self.patience());
+        let patience = self.patience();
+        let mut tries = Tries::new(Patience { failures: patience.failures.min(LIST_FAILURES), ..patience });
         let (body, headers) = loop {
             match self.text(url, about).await {
                 Ok(answer) => break answer,
@@ -131,7 +135,7 @@ impl Http {
 
     async fn send(&self, url: &Url, from: u64) -> Result<Response<Incoming>, Error> {
         let host = host_of(url);
-        let failed = |source| Error::Connection { host: host.clone(), source };
+        let failed = |source| Error::connection(&host, source);
         let uri: Uri = url.as_str().parse().map_err(|error| failed(Box::new(error)))?;
         let mut request = Request::get(uri.clone()).header(USER_AGENT, AGENT);
         if from > 0 {
