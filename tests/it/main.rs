@@ -10,6 +10,7 @@ mod options;
 mod python;
 mod requests;
 mod server;
+mod speech;
 #[cfg(target_os = "linux")]
 mod supervised;
 mod tensors;

@@ -41,7 +41,8 @@ pub(crate) use run::TranscribeRun;
 /// nothing.
 const STEP_TOKENS: usize = 4;
 
-/// A stretch of speech that is shorter is not halved when it does not fit under the arena's cap: 4 s.
+/// A stretch of speech that is shorter is not halved when it does not fit under the arena's cap: 4 s, of which the halves hold
+/// few words already.
 const LEAST_HALVED_SAMPLES: usize = 64_000;
 
 /// A speech model.
@@ -179,7 +180,7 @@ impl Transcriber {
                 Ok(())
             }
             Err(Error::ArenaLimit { .. })
-                if samples >= 2 * LEAST_HALVED_SAMPLES && matches!(self.family.hears, Hears::Samples) =>
+                if samples >= LEAST_HALVED_SAMPLES && matches!(self.family.hears, Hears::Samples) =>
             {
                 run.figures.cap_retries += 1;
                 let (first, second) = stretch.halves();

@@ -187,3 +187,23 @@ fn links_are_followed() {
     fs_err::remove_file(real.path().join("blob")).unwrap();
     assert!(refused(linked.path(), None).message.contains("model.onnx"));
 }
+
+#[test]
+fn a_speech_model_is_all_of_its_files() {
+    let model = &onnx(&[])[..];
+    let names = ["encoder_model", "encoder_model_int8", "decoder_model_merged", "decoder_model_merged_int8"];
+    let files: Vec<String> = names.iter().chain(&["silero_vad"]).map(|name| format!("{name}.onnx")).collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|name| (name.as_str(), model)).collect();
+    let folder = folder(&files);
+    let variants = || vec!["decoder_model_merged".to_owned(), "decoder_model_merged_int8".to_owned()];
+    for variant in [Some("int8"), Some("decoder_model_merged_int8")] {
+        let file = "decoder_model_merged_int8.onnx".to_owned();
+        assert_eq!(found(&folder, variant), (ModelKind::Audio, file, variants()));
+    }
+    assert_eq!(found(&folder, None), (ModelKind::Audio, "decoder_model_merged.onnx".to_owned(), variants()));
+    let weights_bytes = inspect(folder.path(), None).unwrap().weights_bytes;
+    assert_eq!(weights_bytes, 3 * model.len() as u64, "encoder, decoder and voice detector");
+    let failure = refused(folder.path(), Some("q4"));
+    assert_eq!(failure.param.as_deref(), Some("variant"));
+    assert!(failure.message.contains("decoder_model_merged_int8"), "{failure}");
+}

@@ -51,7 +51,7 @@ fn transcribe(model: &mut Transcriber, data: Bytes) -> Result<(String, Transcrib
 }
 
 fn in_use_bytes(model: &Transcriber) -> u64 {
-    model.encoder.held().in_use().now_bytes
+    model.encoder.held().cpu_stats().unwrap().in_use_bytes
 }
 
 const BEGINNING: &str = "It was the best of times";
@@ -111,7 +111,7 @@ fn a_tight_cap_makes_shorter_stretches() {
 /// C09: what does not fit in any way is a typed error, and the model lives on.
 #[test]
 fn a_stretch_above_the_cap_is_an_error_with_figures() {
-    let mut model = moonshine(Some(8 << 20), true);
+    let mut model = moonshine(Some(2 << 20), true);
     let failure: Failure = transcribe(&mut model, reading(12)).unwrap_err().into();
     assert_eq!(failure.code, Code::ArenaLimit);
     assert!(failure.details.contains_key("requested_bytes"), "{failure:?}");
