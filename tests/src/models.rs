@@ -13,6 +13,7 @@
 
 mod bert;
 mod broken;
+mod chat;
 mod embedder;
 mod gguf;
 mod noise;
@@ -28,6 +29,7 @@ use ebb_import::onnx::{Graph, Model, Sink, Storage, Weight};
 
 pub use bert::{BertFolder, bert_folder};
 pub use broken::{break_tokenizer, garbage_model, remove_external_data, remove_tokenizer, truncate_half};
+pub use chat::{ChatModel, chat};
 pub use embedder::{Embedder, embedder, embedder_pooled, embedder_with_limit};
 pub use gguf::{GGUF_EOS, GGUF_HEAD_SIZE, GgufModel, GgufTensor, GgufType, gguf};
 pub use noise::Noise;

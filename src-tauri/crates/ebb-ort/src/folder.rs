@@ -48,7 +48,8 @@ pub fn inspect(path: &Path, variant: Option<&str>) -> Result<Inspection, Error> 
     }
     let file = variant::choose(path, &files, variant)?.to_owned();
     let weights_bytes = external::weights_bytes(&file)?;
-    Ok(Inspection { kind: kind_of(path), variants: variant::names(&files), file, weights_bytes })
+    let kind = if attention::takes_cache(&file)? { ModelKind::Chat } else { kind_of(path) };
+    Ok(Inspection { kind, variants: variant::names(&files), file, weights_bytes })
 }
 
 /// A file of the folder's configuration as JSON; `None` where there is no such file.

@@ -26,8 +26,10 @@ pub(crate) use idle::Caches;
 pub(crate) use peak::Peak;
 pub(crate) use run::GenerateRun;
 
-/// Tokens of a prompt that one step reads at most, where the user does not say.
-const DEFAULT_PREFILL_TOKENS: u32 = 256;
+/// Tokens of a prompt that one step reads at most, where the user does not say. Measured with SmolLM2 on CPUs: 128 take the
+/// least processor time, 3 % less than 256 and 12 % less than 512 for a prompt of 500 tokens; the memory that a step takes
+/// besides the cache grows with them (12, 22 and 43 MiB), and other conversations wait for a step.
+const DEFAULT_PREFILL_TOKENS: u32 = 128;
 
 /// What caches of ended conversations may take, where the user does not say.
 const DEFAULT_PREFIX_CACHE_BYTES: u64 = 64 << 20;

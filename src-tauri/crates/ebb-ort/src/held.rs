@@ -11,13 +11,13 @@ use crate::{
     tick::Tick,
 };
 
-/// What all arenas of a model have in use.
+/// What all arenas of a model take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct InUse {
-    /// The most since load.
+pub(crate) struct Usage {
+    /// The most that was in use since load.
     pub(crate) peak_bytes: u64,
-    /// Now.
-    pub(crate) now_bytes: u64,
+    /// What they hold now.
+    pub(crate) reserved_bytes: u64,
 }
 
 /// The arenas of a model's sessions, which share the one CPU arena. They must go when the model does: each keeps its memory
@@ -66,12 +66,12 @@ impl Held {
         self.shrink_cpu()
     }
 
-    /// Most that all arenas together have had in use, and what they have in use now.
-    pub(crate) fn in_use(&self) -> InUse {
+    /// What all arenas together have in use and hold.
+    pub(crate) fn usage(&self) -> Usage {
         let stats = self.arenas.iter().filter_map(|arena| arena.stats().ok().flatten());
-        stats.fold(InUse::default(), |all, one| InUse {
+        stats.fold(Usage::default(), |all, one| Usage {
             peak_bytes: all.peak_bytes + one.peak_in_use_bytes,
-            now_bytes: all.now_bytes + one.in_use_bytes,
+            reserved_bytes: all.reserved_bytes + one.reserved_bytes,
         })
     }
 

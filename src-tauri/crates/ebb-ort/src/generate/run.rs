@@ -40,6 +40,10 @@ pub(crate) struct GenerateRun {
     first_token: Option<Instant>,
 }
 
+/// Tokens up to which a prompt is read in full steps where attention takes memory for each pair of tokens; beyond them the
+/// steps become smaller as the prompt becomes longer, so that they take no more.
+const FULL_STEPS_TOKENS: usize = 1024;
+
 /// What a generation holds of the model. The cache has the tokens that were read.
 #[derive(Debug)]
 struct Live {
@@ -183,15 +187,18 @@ impl Generator {
 
     /// Tokens to read in one step, of `waiting` after `past`.
     fn part(&self, past: usize, waiting: usize) -> usize {
-        let _ = past;
-        let most = self.info.prefill_tokens as usize;
+        let mut most = self.info.prefill_tokens as usize;
         let logits = &self.graph.logits;
-        let most = if logits.last_only {
-            most
-        } else {
-            most.min(STEP_SCORES_BYTES / (logits.vocab_size * logits.dtype.size_bytes()))
-        };
-        waiting.min(most.max(1))
+        if !logits.last_only {
+            most = most.min(STEP_SCORES_BYTES / (logits.vocab_size * logits.dtype.size_bytes()));
+        }
+        if !self.graph.in_place {
+            // Attention of standard operators holds a number for each pair of a token read and a token there is.
+            most = most.min(most * FULL_STEPS_TOKENS / (past + most).max(1));
+        }
+        let most = most.max(1);
+        // A lone last token would be multiplied in another way than within a part, and get other scores.
+        if waiting == most + 1 && most > 2 { most - 1 } else { waiting.min(most) }
     }
 
     /// Reads the tokens up to `end`; the scores after the last are there then, if it is the last of all. Says how often the
@@ -300,7 +307,10 @@ impl Generator {
             self.caches()?.keep(tokens, cache);
         } else {
             drop(cache);
-            self.sweep(run)?;
+            // The answer is there, whatever becomes of this.
+            if let Err(error) = self.sweep(run) {
+                tracing::warn!(%error, "the GPU's arena was not shrunk");
+            }
         }
         let first = run.first_token.unwrap_or(ended);
         let after_first = ended.duration_since(first).as_secs_f64();
