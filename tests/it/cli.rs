@@ -3,10 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod answers;
+mod chat;
+mod demo;
 mod hosts;
+mod keys;
+mod speech;
 mod vectors;
 
-use std::path::PathBuf;
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    process::{Output, Stdio},
+};
 
 use ebb_tests::{home::Home, models};
 
@@ -23,4 +31,26 @@ fn file(home: &Home, name: &str, bytes: &[u8]) -> PathBuf {
     let path = home.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     path
+}
+
+/// `ebb ARGS` with this on stdin, to its end.
+fn with_stdin(home: &Home, args: &[&str], input: &[u8]) -> Output {
+    let mut child = home
+        .command("ebb")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
 }

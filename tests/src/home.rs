@@ -13,6 +13,8 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct Home {
     folder: TempDir,
+    /// Programs of its own, where it has some.
+    programs: Option<TempDir>,
 }
 
 impl Home {
@@ -22,7 +24,33 @@ impl Home {
     /// Where no temporary folder can be made.
     #[expect(clippy::new_without_default, reason = "it makes a folder")]
     pub fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("ebb-test-").tempdir().expect("a temporary folder") }
+        let folder = tempfile::Builder::new().prefix("ebb-test-").tempdir().expect("a temporary folder");
+        Self { folder, programs: None }
+    }
+
+    /// One whose workers are fakes, for tests of what lies around models: what a model is for follows from its folder's
+    /// name, see `fake-worker`. Each of these models is there, as an empty folder.
+    ///
+    /// # Panics
+    /// Where the folders or programs cannot be made.
+    pub fn with_fakes<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
+        // `ebb` takes the worker that lies beside it. On the same disk no program need be copied.
+        let beside = program("ebb");
+        let beside = beside.parent().expect("a folder");
+        let programs =
+            tempfile::Builder::new().prefix("fakes-").tempdir_in(beside).expect("a temporary folder");
+        for (name, real) in [("ebb", "ebb"), ("ebb-worker", "fake-worker")] {
+            let path = programs.path().join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+            std::fs::hard_link(program(real), path).expect("a link to a program");
+        }
+        let mut home = Self::new();
+        home.programs = Some(programs);
+        for model in models {
+            let folder = home.path().join("models").join(model);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            home.ok(["model".as_ref(), "add".as_ref(), folder.as_os_str()]);
+        }
+        home
     }
 
     /// Its `EBB_HOME`.
@@ -32,7 +60,8 @@ impl Home {
 
     /// A program of Ebb, in this home. Arguments are yours to add.
     pub fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(program(name));
+        let own = self.programs.as_ref().map(|folder| folder.path().join(name)).filter(|path| path.exists());
+        let mut command = Command::new(own.unwrap_or_else(|| program(name)));
         command
             .env("EBB_HOME", self.path())
             .env("EBB_WORKER", program("ebb-worker"))

@@ -39,6 +39,34 @@ fn a_load_shows_what_took_effect() {
     assert!(error.contains("banana"), "{error}");
 }
 
+#[test]
+fn only_what_does_not_do_what_it_says_is_a_warning() {
+    let home = with_embedder();
+    let load = |options: &str| {
+        let line = format!("model load m --force {options}");
+        home.ok(line.split(' '))
+    };
+    let text = load("--arena-option working_mem=64MiB --session-option session.use_env_allocators=1");
+    assert!(text.contains("on top of what the arena holds") && !text.contains("warning"), "{text}");
+    let text = load("--device 1 --session-option enable_mem_patern=1 --provider-option cuda.gpu_mem_limit=1");
+    let warnings: Vec<_> = text.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 3, "{text}");
+    for said in ["device 1: without effect", "enable_mem_patern=1", "gpu_mem_limit=1"] {
+        assert!(warnings.iter().any(|warning| warning.contains(said)), "{said}: {warnings:?}");
+    }
+}
+
+#[test]
+fn a_model_that_is_gone_does_not_fit() {
+    let home = Home::new();
+    let path = ebb_tests::models::embedder(&home.path().join("m"));
+    home.ok(["model".as_ref(), "add".as_ref(), path.as_os_str()]);
+    std::fs::remove_dir_all(path).unwrap();
+    let text = home.ok(["model", "estimate", "m"]);
+    assert!(text.starts_with("m  cannot be loaded\n") && text.contains("holds no model any more"), "{text}");
+    assert!(!text.contains("fits"), "{text}");
+}
+
 /// C03, C04: what has no arena is left out and said.
 #[test]
 fn memory_is_shown_and_given_back() {

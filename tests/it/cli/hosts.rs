@@ -87,7 +87,7 @@ fn a_restart_on_a_port_that_is_taken_ends_nothing() {
 }
 
 #[cfg(unix)]
-fn signal(name: &str, pid: u64) {
+pub(super) fn signal(name: &str, pid: u64) {
     let sent = std::process::Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
     assert!(sent.unwrap().success());
 }

@@ -1,16 +1,11 @@
 //! Texts in, vectors out; tensors in, tensors out.
 
-use std::{
-    ffi::OsStr,
-    io::Write as _,
-    path::Path,
-    process::{Output, Stdio},
-};
+use std::{ffi::OsStr, path::Path};
 
 use ebb_tests::{home::Home, models};
 use serde_json::{Value, json};
 
-use super::{file, with_embedder};
+use super::{file, with_embedder, with_stdin};
 
 /// Rows of a little-endian float32 matrix, read without the code that wrote it.
 fn matrix(path: &Path) -> Vec<Vec<f32>> {
@@ -31,19 +26,6 @@ fn rows(lines: &str) -> Vec<Vec<f32>> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn with_stdin(home: &Home, args: &[&str], input: &[u8]) -> Output {
-    let mut child = home
-        .command("ebb")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
-}
-
 #[test]
 fn vectors_are_the_same_in_every_form() {
     let home = with_embedder();
@@ -51,7 +33,8 @@ fn vectors_are_the_same_in_every_form() {
     let lines = rows(&home.ok(["embed", "m"].iter().chain(&texts)));
     assert_eq!(lines.len(), 4);
 
-    let json = home.json(["embed", "m"].iter().chain(&texts));
+    let more = ["--shrink-after", "--timeout", "5m", "--keep-alive", "-1"];
+    let json = home.json(["embed", "m"].iter().chain(&more).chain(&texts));
     let vectors: Vec<Vec<f32>> = serde_json::from_value(json["vectors"].clone()).unwrap();
     assert_eq!(vectors, lines);
     assert_eq!(json["figures"]["texts"], 4);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::InputArg;
+use super::{InputArg, RequestArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct EmbedArgs {
@@ -20,6 +20,8 @@ pub(crate) struct EmbedArgs {
     /// shortened where the output is a terminal
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
 }
 
 #[derive(Debug, Args)]
@@ -35,4 +37,6 @@ pub(crate) struct TensorArgs {
     /// Write each output as NAME.npy into this folder; without it, they are printed as JSON, NaN and infinities as null
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
 }

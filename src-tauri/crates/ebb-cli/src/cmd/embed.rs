@@ -6,7 +6,10 @@ use std::{
 };
 
 use ebb_client::{Model, Piece};
-use ebb_core::{Code, EmbedFigures, Failure, Places, operations::EmbedRequest};
+use ebb_core::{
+    Code, EmbedFigures, Failure, Places,
+    operations::{EmbedRequest, RequestOptions},
+};
 use futures_util::StreamExt as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -35,13 +38,19 @@ pub(super) async fn run(args: EmbedArgs, places: &Places, out: &mut Out) -> Resu
         None if out.terminal => Sink::Preview,
         None => Sink::Lines,
     };
-    let done = or_interrupt(embed(&named.model, texts, sink, out)).await;
+    let done = or_interrupt(embed(&named.model, texts, args.request.into(), sink, out)).await;
     // Where both fail, the first failure is the cause.
     let left = named.done().await;
     done.and(left)
 }
 
-async fn embed(model: &Model, mut texts: Texts, mut sink: Sink, out: &mut Out) -> Result {
+async fn embed(
+    model: &Model,
+    mut texts: Texts,
+    options: RequestOptions,
+    mut sink: Sink,
+    out: &mut Out,
+) -> Result {
     let begun = Instant::now();
     let mut all = EmbedFigures::default();
     let bar = bar(out);
@@ -52,8 +61,7 @@ async fn embed(model: &Model, mut texts: Texts, mut sink: Sink, out: &mut Out) -
             break;
         }
         bar.inc_length(portion.len() as u64);
-        let request = EmbedRequest { texts: portion, ..EmbedRequest::default() };
-        let mut pieces = model.embed_stream(request).await?;
+        let mut pieces = model.embed_stream(request(portion, options.clone())).await?;
         while let Some(piece) = pieces.next().await {
             match piece? {
                 Piece::Progress(progress) => bar.set_position(u64::from(all.texts) + progress.done),
@@ -74,6 +82,11 @@ async fn embed(model: &Model, mut texts: Texts, mut sink: Sink, out: &mut Out) -
         note(&render::embed_summary(&all, begun.elapsed()));
     }
     Ok(())
+}
+
+fn request(texts: Vec<String>, options: RequestOptions) -> EmbedRequest {
+    let RequestOptions { shrink_after, run_options, timeout_ms, keep_alive } = options;
+    EmbedRequest { texts, shrink_after, run_options, timeout_ms, keep_alive, ..EmbedRequest::default() }
 }
 
 /// Stdin may keep one waiting for long: not on the thread that listens for Ctrl-C.

@@ -5,7 +5,7 @@ use std::{collections::HashSet, fs, io::BufWriter, path::Path};
 use ebb_client::{Model, Tensor};
 use ebb_core::{
     Code, Failure, ModelInfo, Places, TensorSpec,
-    operations::{RunRequest, TensorValue},
+    operations::{RequestOptions, RunRequest, TensorValue},
 };
 use serde_json::{Map, Value};
 
@@ -45,7 +45,10 @@ async fn run_on(model: &Model, args: TensorArgs, out: &mut Out) -> Result {
         };
         inputs.push(TensorValue::from(&tensor));
     }
-    let answer = model.run(&RunRequest { inputs, outputs: args.output, ..RunRequest::default() }).await?;
+    let RequestOptions { shrink_after, run_options, timeout_ms, keep_alive } = args.request.into();
+    let request =
+        RunRequest { inputs, outputs: args.output, shrink_after, run_options, timeout_ms, keep_alive };
+    let answer = model.run(&request).await?;
     if out.json && args.out.is_none() {
         return out.show(&answer, |_, _| String::new());
     }
