@@ -22,13 +22,15 @@ pub(super) struct Rule {
 enum Step {
     /// Each digit for itself.
     Digits,
+    /// Digits in a row, and what is between them.
+    Numbers,
+    /// Marks in a row, and what is between them.
+    Punctuation,
     /// The rule of GPT-2, which the byte-level step has built in.
     Gpt2,
     /// Pieces that match, and what is between them.
     Split(&'static str),
 }
-
-const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)";
 
 const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
@@ -45,7 +47,7 @@ const PLAIN: Rule = Rule {
     class: "GPT2Tokenizer",
 };
 
-static RULES: [Rule; 7] = [
+static RULES: [Rule; 6] = [
     PLAIN,
     Rule {
         names: &["smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b"],
@@ -76,18 +78,9 @@ static RULES: [Rule; 7] = [
         ..PLAIN
     },
     Rule {
-        names: &["falcon"],
-        steps: &[Step::Split(r"[\p{P}\$\+<=>\^~\|`]+"), Step::Split(GPT2), Step::Split("[0-9][0-9][0-9]")],
-        ..PLAIN
-    },
-    Rule {
-        names: &["default"],
-        steps: &[
-            Step::Split(r"[\p{P}\$\+<=>\^~\|]+"),
-            Step::Split(GPT2),
-            Step::Split(r"\p{N}+"),
-            Step::Split("[0-9][0-9][0-9]"),
-        ],
+        // What files say that do not know: it is the rule of Falcon, nearly.
+        names: &["falcon", "default"],
+        steps: &[Step::Punctuation, Step::Gpt2, Step::Numbers, Step::Split("[0-9][0-9][0-9]")],
         ..PLAIN
     },
 ];
@@ -111,6 +104,8 @@ impl Rule {
             .iter()
             .map(|step| match step {
                 Step::Digits => json!({"type": "Digits", "individual_digits": true}),
+                Step::Numbers => json!({"type": "Digits", "individual_digits": false}),
+                Step::Punctuation => json!({"type": "Punctuation", "behavior": "Contiguous"}),
                 Step::Gpt2 => to_bytes(true),
                 Step::Split(pattern) => {
                     json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false})

@@ -88,6 +88,7 @@ fn every_rule_makes_a_tokenizer_that_keeps_text() {
 fn numbers_are_cut_as_the_rule_says() {
     let tokens = |name: &str| pieces(&byte_level(name).vocabulary().unwrap().1, "12");
     assert_eq!(tokens("gpt-2"), ["12"]);
+    assert_eq!(tokens("default"), ["12"]);
     assert_eq!(tokens("smollm"), ["1", "2"]);
     assert_eq!(tokens("qwen2"), ["1", "2"]);
     assert_eq!(tokens("llama-bpe"), ["<|im_start|>", "12"], "and this one begins its texts");
