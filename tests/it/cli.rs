@@ -6,6 +6,7 @@ mod answers;
 mod chat;
 mod demo;
 mod hosts;
+mod hub;
 mod keys;
 mod speech;
 mod vectors;
