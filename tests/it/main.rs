@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod cases;
 mod cli;
+mod dialects;
 mod embed;
 mod gguf;
 mod import;

@@ -43,6 +43,13 @@ impl Text {
         let _ = writeln!(self.0, "{after} {value}");
     }
 
+    /// Adds a sample where there is one.
+    pub(super) fn sample_if_any(&mut self, name: &str, labels: &[(&str, &str)], value: Option<u64>) {
+        if let Some(value) = value {
+            self.sample(name, labels, value);
+        }
+    }
+
     /// Adds a histogram: `counts` has one more than `bounds`, for what is above the last.
     pub(super) fn histogram(
         &mut self,
