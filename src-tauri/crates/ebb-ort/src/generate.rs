@@ -21,7 +21,7 @@ use config::{Config, Said};
 use graph::Graph;
 use scores::Scores;
 
-pub(crate) use config::load_defaults;
+pub(crate) use config::{load_defaults, name_origin};
 pub(crate) use idle::Caches;
 pub(crate) use peak::Peak;
 pub(crate) use run::GenerateRun;

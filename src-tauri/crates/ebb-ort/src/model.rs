@@ -83,7 +83,8 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
         ModelKind::Chat => generate::load_defaults(&spec.path)?,
         _ => LoadOptions::default(),
     };
-    let spec = &LoadSpec { options: spec.options.clone().over(defaults), ..spec.clone() };
+    let given = &spec.options;
+    let spec = &LoadSpec { options: given.clone().over(defaults), ..spec.clone() };
     progress("loading ONNX Runtime");
     let wanted = provider::first_wanted(spec.options.provider.as_deref());
     let runtime = environment::runtime(spec.runtime_library.as_deref(), &spec.runtime_folders, &wanted)?;
@@ -92,7 +93,10 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
         ModelKind::Audio => Parts::find(&spec.path, &found.file)?.files(),
         _ => vec![found.file.clone()],
     };
-    let (loaded, provider, lines) = load(&runtime, spec, &files)?;
+    let (loaded, provider, mut lines) = load(&runtime, spec, &files)?;
+    if found.kind == ModelKind::Chat {
+        generate::name_origin(&mut lines, given);
+    }
     progress("preparing to serve");
     let session = ready(spec, found, &runtime, loaded, &provider, lines, started)?;
     tracing::info!(provider = session.info.provider, load_ms = session.info.load_ms, "the model is loaded");

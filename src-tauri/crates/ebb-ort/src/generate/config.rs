@@ -5,7 +5,10 @@ mod fields;
 
 use std::path::{Path, PathBuf};
 
-use ebb_core::LoadOptions;
+use ebb_core::{
+    LoadOptions,
+    options::{OptionLine, Requested},
+};
 use serde_json::Value;
 
 use crate::{Error, folder::read_json};
@@ -185,6 +188,23 @@ pub(crate) fn load_defaults(folder: &Path) -> Result<LoadOptions, Error> {
         }
     }
     Ok(options.over(own))
+}
+
+/// Says of options that the user did not give where they come from.
+pub(crate) fn name_origin(lines: &mut [OptionLine], given: &LoadOptions) {
+    let given = Requested::all(given);
+    let is_given = |line: &OptionLine| given.iter().any(|one| one.scope == line.scope && one.key == line.key);
+    for line in lines.iter_mut().filter(|line| line.note.is_none() && !line.requested.is_empty()) {
+        if !is_given(line) {
+            let own = DEFAULTS.iter().any(|(key, value)| line.key == *key && line.requested == *value);
+            let origin = if own {
+                "Ebb's default for chat models"
+            } else {
+                "asked for by the model's genai_config.json"
+            };
+            line.note = Some(origin.to_owned());
+        }
+    }
 }
 
 /// Refuses models that are more than a decoder of text.

@@ -1,12 +1,12 @@
 //! One generation: its steps, and what it holds until it ends.
 
+mod end;
+
 use std::{collections::BTreeMap, fmt, time::Instant};
 
 use bytes::Bytes;
 use ebb_chat::Writing;
-use ebb_core::{
-    Chunk, ChunkBody, Code, Failure, Figures, FinishReason, GenerateFigures, Generation, Progress, Step,
-};
+use ebb_core::{Chunk, ChunkBody, Code, Failure, Figures, FinishReason, Generation, Progress, Step};
 use ort::{
     session::{IoBinding, RunOptions},
     value::{DynTensor, DynTensorValueType},
@@ -288,63 +288,6 @@ impl Generator {
         bound.map_err(Error::runtime("bind the scores"))
     }
 
-    /// Ends a generation: its cache is kept for the next turn, its figures are told.
-    fn end(
-        &mut self,
-        run: &mut GenerateRun,
-        live: Live,
-        reason: FinishReason,
-    ) -> Result<GenerateFigures, Error> {
-        let ended = Instant::now();
-        let chosen = run.chosen();
-        let Live { binding, cache, .. } = live;
-        drop(binding);
-        let (kv_bytes, peak_arena_bytes) = (cache.bytes(), run.peak.look(self.loaded.held()));
-        let waiting = self.loaded.shrinks_waiting();
-        if waiting.is_empty() {
-            let mut tokens = std::mem::take(&mut run.tokens);
-            tokens.truncate(cache.tokens());
-            self.caches()?.keep(tokens, cache);
-        } else {
-            drop(cache);
-            // The answer is there, whatever becomes of this.
-            if let Err(error) = self.sweep(run) {
-                tracing::warn!(%error, "the GPU's arena was not shrunk");
-            }
-        }
-        let first = run.first_token.unwrap_or(ended);
-        let after_first = ended.duration_since(first).as_secs_f64();
-        let tokens_per_second =
-            if chosen > 1 && after_first > 0.0 { (chosen - 1) as f64 / after_first } else { 0.0 };
-        Ok(GenerateFigures {
-            prompt_tokens: run.prompt_tokens as u32,
-            cached_tokens: run.cached_tokens as u32,
-            completion_tokens: chosen as u32,
-            finish_reason: reason,
-            stop: run.writing.stop().map(str::to_owned),
-            seed: run.writing.seed(),
-            first_token_us: microseconds(first - run.started),
-            took_us: microseconds(ended - run.started),
-            tokens_per_second,
-            kv_bytes,
-            peak_arena_bytes,
-            cap_retries: run.cap_retries,
-        })
-    }
-
-    /// Reads one token with an empty cache, so that the arenas which only a run of this session reaches are shrunk. Once, at
-    /// the end: no run before knows that it is the last.
-    fn sweep(&mut self, run: &mut GenerateRun) -> Result<(), Error> {
-        let waiting = self.loaded.shrinks_waiting();
-        let options = prepared(&run.run_options, &waiting)?;
-        run.options = options;
-        run.tokens.truncate(1);
-        let mut live = self.live(&run.tokens)?;
-        self.read(&mut live, run, 1)?;
-        self.loaded.shrunk(&waiting);
-        Ok(())
-    }
-
     fn caches(&self) -> Result<&Caches, Error> {
         let none = || Error::Failure(Failure::new(Code::Internal, "the model keeps no caches"));
         self.loaded.held().caches.get().ok_or_else(none)
@@ -353,8 +296,4 @@ impl Generator {
 
 fn chunk(body: ChunkBody) -> Chunk {
     Chunk { body, data: Bytes::new() }
-}
-
-fn microseconds(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

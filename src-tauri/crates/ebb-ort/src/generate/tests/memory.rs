@@ -1,8 +1,11 @@
 //! What a chat model holds, and how it comes back.
 
-use ebb_core::{DroppedPool, Target};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ebb_core::{DroppedPool, Target, options::ExtendStrategy};
 
 use super::*;
+use crate::{generate::Generator, scene};
 
 const MIB: u64 = 1 << 20;
 
@@ -137,4 +140,50 @@ fn at_the_cap_kept_caches_make_room_and_what_is_too_long_is_told() {
         assert_eq!(chat.pool("kv"), 0);
         assert_eq!(chat.answer(after(&letters(40), 3)).unwrap().0, "abc", "the model goes on");
     }
+}
+
+#[test]
+fn controls_measure_and_shrink_while_a_generation_runs() {
+    let mut chat = Chat::new(ChatModel::default());
+    let control = chat.session.control();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let controls = scope.spawn(|| {
+            let mut dropped = 0;
+            while !done.load(Ordering::Relaxed) {
+                dropped += control.shrink(None).unwrap().pools_dropped.len();
+                control.memory().unwrap();
+            }
+            dropped
+        });
+        for _ in 0..20 {
+            assert_eq!(chat.answer(after(&letters(40), 200)).unwrap().0, letters(200));
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(controls.join().unwrap() > 0);
+    });
+}
+
+/// What only a run of the model's own session can shrink, as a GPU's arena, waits for the end of the whole generation.
+#[test]
+fn what_waits_for_a_run_is_shrunk_once_after_a_generation_with_its_cache_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = ChatModel::default().write(folder.path()).join("model.onnx");
+    let loaded = scene::load(&file, scene::growing(ExtendStrategy::SameAsRequested)).unwrap();
+    let idle = loaded.held().cpu_stats().unwrap();
+    let options = LoadOptions::default();
+    let mut generator = Generator::open(folder.path(), &file, loaded, &scene::cpu(), &options).unwrap();
+    let mut run = generator.begin(&after(&letters(300), 20), &BTreeMap::new()).unwrap();
+    generator.loaded.held().shrink_on_next_run(Target::cpu(0));
+    let mut ended = false;
+    while !ended {
+        assert_eq!(generator.loaded.shrinks_waiting(), [Target::cpu(0)], "not by a token");
+        ended = matches!(generator.step(&mut run, &mut Vec::new()).unwrap(), Step::Done(_));
+    }
+    assert!(generator.loaded.shrinks_waiting().is_empty());
+    let stats = generator.loaded.held().cpu_stats().unwrap();
+    assert_eq!(stats.in_use_bytes, idle.in_use_bytes);
+    assert!(stats.shrinkages > idle.shrinkages);
+    let left_bytes = stats.reserved_bytes - idle.reserved_bytes;
+    assert!(left_bytes < 256 << 10, "only what the run itself took: {stats:?}");
 }

@@ -120,15 +120,17 @@ fn what_the_folder_asks_for_holds_beneath_what_the_user_asks_for() {
         "provider_options": [{"cuda": {"enable_cuda_graph": "0"}}]
     });
     fs_err::write(&file, config.to_string()).unwrap();
-    let requested = |options: LoadOptions, key: &str| {
+    let line = |options: LoadOptions, key: &str| {
         let session = load(&folder, options).unwrap();
         let lines = session.info().options.clone();
-        lines.into_iter().find(|line| line.key.ends_with(key)).map(|line| line.requested)
+        lines.into_iter().find(|line| line.key.ends_with(key)).map(|line| (line.requested, line.note))
     };
-    assert_eq!(requested(LoadOptions::default(), "enable_mem_pattern").as_deref(), Some("1"));
-    assert_eq!(requested(LoadOptions::default(), "dynamic_block_base").as_deref(), Some("4"));
-    assert_eq!(requested(LoadOptions::default(), "log_id"), None);
+    let of_folder =
+        |value: &str| Some((value.to_owned(), Some("asked for by the model's genai_config.json".to_owned())));
+    assert_eq!(line(LoadOptions::default(), "enable_mem_pattern"), of_folder("1"));
+    assert_eq!(line(LoadOptions::default(), "dynamic_block_base"), of_folder("4"));
+    assert_eq!(line(LoadOptions::default(), "log_id"), None);
     let session_options = [("session.enable_mem_pattern".to_owned(), "0".to_owned())].into();
     let options = LoadOptions { session_options, ..LoadOptions::default() };
-    assert_eq!(requested(options, "enable_mem_pattern").as_deref(), Some("0"));
+    assert_eq!(line(options, "enable_mem_pattern"), Some(("0".to_owned(), None)));
 }
