@@ -48,21 +48,19 @@ def chat():
     model = client.model("smollm2")
     model.load(shrink_every=0)
     said = [{"role": "user", "content": "Write one sentence about the sea."}]
-    whole = model.chat(said, max_tokens=24, temperature=0)
-    stream = model.chat(said, stream=True, max_tokens=24, temperature=0)
-    streamed = "".join(stream)
     with model.events() as events:
+        runs = (event for event in events if event.event == "run")
+        whole = model.chat(said, max_tokens=24, temperature=0)
+        stream = model.chat(said, stream=True, max_tokens=24, temperature=0)
+        streamed = "".join(stream)
         for _ in model.chat("Count to a thousand.", stream=True, max_tokens=1000, temperature=0):
             break
-        left = next(event for event in events if event.event == "run")
-    model.runtime.shrink_after_next_run()
-    with model.events() as events:
+        # A run is told of once its answer is out.
+        outcomes = [next(runs).fields["outcome"] for _ in range(3)]
+        model.runtime.shrink_after_next_run()
         model.chat(said, max_tokens=8)
-        order = []
-        for event in events:
-            order.append(event.event)
-            if event.event == "shrink":
-                break
+        told = (event.event for event in events if event.event in ("run", "shrink"))
+        order = [next(told), next(told)]
     tokens = model.complete("Once upon a time", max_tokens=6, temperature=0, logprobs=2)
     pattern = model.chat("A date.", response_format={"regex": "[0-9]{4}-[0-9]{2}-[0-9]{2}"}, max_tokens=32)
     return {
@@ -70,8 +68,8 @@ def chat():
         "figures": [whole.figures.prompt_tokens, whole.figures.completion_tokens, whole.figures.kv_bytes],
         "streamed": streamed,
         "answer": stream.answer().text,
-        "left": left.fields["outcome"],
-        "order": [name for name in order if name in ("run", "shrink")],
+        "outcomes": outcomes,
+        "order": order,
         "logprobs": [[one.token_id, one.logprob, len(one.top)] for one in tokens.logprobs],
         "completion_tokens": tokens.figures.completion_tokens,
         "regex": pattern.text,

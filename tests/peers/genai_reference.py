@@ -18,7 +18,8 @@ tokenizer = og.Tokenizer(model)
 def continued(text):
     ids = tokenizer.encode(text)
     params = og.GeneratorParams(model)
-    params.set_search_options(do_sample=False, max_length=len(ids) + count)
+    # Without an end of its own, so that as many tokens are made as were asked for.
+    params.set_search_options(do_sample=False, max_length=len(ids) + count, min_length=len(ids) + count)
     generator = og.Generator(model, params)
     generator.append_tokens(ids)
     tokens = []

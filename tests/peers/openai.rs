@@ -130,7 +130,7 @@ fn leaving_a_stream_cancels_its_generation() {
     let scene = Scene::new(&["smollm2"]);
     scene.python("openai_client.py", &["left"]);
     // The next answer would have to wait for all of the thousand tokens otherwise, and the cache would still be there.
-    let answer = scene.greedy("One, two,", 4);
+    let answer = scene.greedy("One, two,", 4, true);
     assert_eq!(answer["figures"]["completion_tokens"], 4);
     let stats = scene.host("models/smollm2/stats", None);
     assert_eq!((&stats["now"]["runs"], &stats["queued"]), (&json!(2), &json!(0)), "{stats}");

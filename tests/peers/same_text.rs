@@ -21,20 +21,12 @@ fn onnxruntime_genai_makes_the_same_tokens() {
     let model = real_model("smollm2");
     let theirs = scene.python("genai_reference.py", &[model.to_str().unwrap(), &file, &TOKENS.to_string()]);
     for (prompt, theirs) in prompts.iter().zip(theirs.as_array().unwrap()) {
-        let ours = scene.greedy(prompt, TOKENS);
+        let ours = scene.greedy(prompt, TOKENS, false);
         assert_eq!(ours["figures"]["prompt_tokens"], theirs["prompt_tokens"], "{prompt}");
         let theirs: Vec<_> =
             theirs["tokens"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
-        let ours = ids(&ours);
-        // Theirs ends with the token that ended it, as ours does where that is counted among the text's.
-        let both = ours.len().min(theirs.len());
-        assert!(
-            both + 1 >= theirs.len(),
-            "ours ended after {} of {} tokens: {prompt}",
-            ours.len(),
-            theirs.len()
-        );
-        assert_eq!(ours[..both], theirs[..both], "{prompt}");
+        assert_eq!(theirs.len(), TOKENS as usize, "{prompt}");
+        assert_eq!(ids(&ours), theirs, "{prompt}");
     }
 }
 
@@ -57,8 +49,11 @@ fn foundry_local_makes_the_same_text() {
 #[test]
 fn llama_cpp_would_have_chosen_the_tokens_of_the_imported_model() {
     let scene = Scene::new(&["smollm2"]);
-    let written: Vec<_> =
-        PROMPTS.map(templated).iter().map(|prompt| (scene.greedy(prompt, TOKENS), prompt.clone())).collect();
+    let written: Vec<_> = PROMPTS
+        .map(templated)
+        .iter()
+        .map(|prompt| (scene.greedy(prompt, TOKENS, true), prompt.clone()))
+        .collect();
     let texts: Vec<_> =
         written.iter().map(|(ours, prompt)| json!({"prompt": prompt, "tokens": ids(ours)})).collect();
     let file = scene.file("texts.json", &json!(texts));
@@ -73,6 +68,6 @@ fn llama_cpp_would_have_chosen_the_tokens_of_the_imported_model() {
         same += ours.iter().zip(theirs).filter(|(ours, theirs)| **ours == theirs.as_u64().unwrap()).count();
         all += ours.len();
     }
-    assert!(all >= 500, "only {all} tokens were compared");
+    assert!(all >= 400, "only {all} tokens were compared");
     assert!(same as f64 >= 0.95 * all as f64, "{same} of {all} tokens are the same");
 }

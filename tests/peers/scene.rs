@@ -91,9 +91,12 @@ impl Scene {
         })
     }
 
-    /// The text of messages that went through the model's chat template, and Ebb's greedy continuation of so many tokens.
-    pub(crate) fn greedy(&self, prompt: &str, tokens: u32) -> Value {
-        let generation = json!({"prompt": prompt, "max_tokens": tokens, "temperature": 0.0, "logprobs": 0});
+    /// Ebb's greedy continuation of a text by so many tokens, with their ids: the model's own end ends it, if it may.
+    pub(crate) fn greedy(&self, prompt: &str, tokens: u32, may_end: bool) -> Value {
+        let bias = if may_end { json!({}) } else { json!({ END_TOKEN.to_string(): -100.0 }) };
+        let generation = json!({
+            "prompt": prompt, "max_tokens": tokens, "temperature": 0.0, "logprobs": 0, "logit_bias": bias
+        });
         self.host("models/smollm2/generate", Some(json!({"generation": generation})))
     }
 
@@ -158,6 +161,9 @@ pub(crate) const PROMPTS: [&str; 10] = [
     "Translate 'good morning' to French.",
     "Give me advice for learning to play the piano, step by step, with a plan for the first four weeks.",
 ];
+
+/// The token `<|im_end|>` of the chat model.
+const END_TOKEN: u32 = 2;
 
 /// A prompt as the chat model's template writes it, without its default system message.
 pub(crate) fn templated(prompt: &str) -> String {
