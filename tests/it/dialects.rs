@@ -10,7 +10,7 @@ mod keys;
 mod metrics;
 mod responses;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use ebb_api::{Host, Settings};
 use ebb_core::{Endpoint, Places, operations::AddModel};
@@ -33,13 +33,13 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        Self::with(ServeOptions::default()).await
+        Self::with(ServeOptions::default(), program("fake-worker")).await
     }
 
-    async fn with(options: ServeOptions) -> Self {
+    async fn with(options: ServeOptions, worker_program: PathBuf) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let places = Places { home: folder.path().to_owned(), cache: folder.path().join("cache") };
-        let settings = Settings { worker_program: Some(program("fake-worker")), ..Settings::default() };
+        let settings = Settings { worker_program: Some(worker_program), ..Settings::default() };
         let host = Host::open(places, settings).unwrap();
         for name in ["chat", "speech", "embed"] {
             let path = folder.path().join(name);

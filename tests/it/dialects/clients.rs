@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ebb_core::{EventKind, Outcome};
 use ebb_server::ServeOptions;
+use ebb_tests::home::program;
 use futures_util::StreamExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ async fn a_client_that_does_not_wait_for_a_whole_answer_cancels_it() {
 #[tokio::test]
 async fn a_body_that_does_not_come_is_given_up() {
     let options = ServeOptions { body_time: Duration::from_millis(50), ..ServeOptions::default() };
-    let scene = Scene::with(options).await;
+    let scene = Scene::with(options, program("fake-worker")).await;
     for path in [CHAT, "/v1/embeddings", "/v1/responses", "/v1/completions"] {
         let mut slow = connect(&scene, path, 100, "{\"model\": ").await;
         let mut answer = String::new();

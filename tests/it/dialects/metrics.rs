@@ -70,3 +70,35 @@ async fn figures_follow_what_happens() {
     assert_eq!(freed, 13);
     assert!(samples[r#"ebb_model_resident_bytes{model="chat"}"#] > 0.0);
 }
+
+/// A model that hangs is shown as such, and holds up neither the scrape nor the other models' figures.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_worker_that_hangs_does_not_hang_the_scrape() {
+    use ebb_server::ServeOptions;
+    use ebb_tests::home::program;
+    use rustix::process::{Signal, kill_process};
+
+    use crate::supervised::workers_of;
+
+    let folder = tempfile::tempdir().unwrap();
+    // By a name of its own, so that its workers can be told from others.
+    let named = folder.path().join("fake-worker");
+    std::os::unix::fs::symlink(program("fake-worker"), &named).unwrap();
+    let scene = Scene::with(ServeOptions::default(), named.clone()).await;
+    scene.host.load("embed", Default::default(), false).await.unwrap();
+    let hanging = workers_of(&named);
+    scene.host.load("chat", Default::default(), false).await.unwrap();
+    for pid in &hanging {
+        kill_process(*pid, Signal::STOP).unwrap();
+    }
+    let samples = samples(&scene.get("/metrics").await.text().await.unwrap());
+    for pid in &hanging {
+        kill_process(*pid, Signal::CONT).unwrap();
+    }
+    assert_eq!(hanging.len(), 1);
+    assert_eq!(samples[r#"ebb_model_answers{model="embed"}"#], 0.0);
+    assert_eq!(samples[r#"ebb_model_answers{model="chat"}"#], 1.0);
+    assert!(samples.contains_key(r#"ebb_model_resident_bytes{model="chat"}"#));
+    assert!(!samples.contains_key(r#"ebb_model_resident_bytes{model="embed"}"#));
+}

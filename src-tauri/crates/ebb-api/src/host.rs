@@ -28,6 +28,7 @@ use crate::{
     profiles::Profiles,
     state::State,
     stored::Stored,
+    sys,
     tally::Tallies,
     turn::Turn,
 };
@@ -153,6 +154,12 @@ impl Host {
             models: self.in_states(&[ModelState::Loaded]),
             coming_back: self.coming_back(),
         })
+    }
+
+    /// Gives the free memory of the host process itself back to the system. It takes a few milliseconds, in which other
+    /// threads may wait to allocate.
+    pub fn trim_heap(&self) {
+        sys::trim_heap();
     }
 
     /// Asks the host to end. Whoever serves it drains and then closes it.

@@ -36,6 +36,7 @@ mod profiles;
 mod run;
 mod state;
 mod stored;
+mod sys;
 mod tally;
 mod transcribe;
 mod turn;

@@ -1,7 +1,9 @@
-//! HTTP over [`ebb_api::Host`]: the control routes under `/ebb/v1`, events, and the life of the serving process.
+//! HTTP over [`ebb_api::Host`]: Ebb's own routes under `/ebb/v1`, OpenAI's dialect under `/v1`, Foundry Local's, `/metrics`,
+//! and the life of the serving process. All routes are described at `/ebb/v1/openapi.json`.
 //!
-//! It must not know how any operation works: a route parses, calls the operation of the same name, and answers. It listens
-//! on loopback only, and every route wants the token of the endpoint file.
+//! It must not know how any operation works: a route parses, calls the operation that it stands for, and answers. It
+//! listens on loopback only. Every route wants the token of the endpoint file, which opens everything, or a key, which opens
+//! what its scopes say.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,6 +20,7 @@ mod connections;
 mod error;
 mod foundry;
 mod guard;
+mod heap;
 mod metrics;
 mod native;
 mod openai;

@@ -65,6 +65,14 @@ pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
                     .build()
                     .into()
             }));
+            for response in operation.responses.responses.values_mut() {
+                // Each must have one, and the schema says what there is to say.
+                if let RefOr::T(response) = response
+                    && response.description.is_empty()
+                {
+                    "The answer.".clone_into(&mut response.description);
+                }
+            }
             operation.responses.responses.insert("default".to_owned(), failed());
         }
     }

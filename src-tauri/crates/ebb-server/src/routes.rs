@@ -18,6 +18,7 @@ use crate::{
     error::Rejection,
     foundry,
     guard::{Guard, guard, needs},
+    heap::give_back,
     metrics::{self, HttpCounts},
     native::{host, keys, memory, models, profiles, work},
     openai,
@@ -39,12 +40,13 @@ pub(crate) struct App {
 /// Every route, behind the guard.
 pub(crate) fn router(app: App, who_may: Guard) -> Router {
     let (routes, description) = described();
-    let counts = Arc::clone(&app.http);
+    let (counts, host) = (Arc::clone(&app.http), app.host.clone());
     routes
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(Extension(Document::of(&description)))
         .with_state(app)
+        .layer(middleware::from_fn_with_state(host, give_back))
         .layer(middleware::from_fn_with_state(Arc::new(who_may), guard))
         .layer(middleware::from_fn_with_state(counts, trace))
 }

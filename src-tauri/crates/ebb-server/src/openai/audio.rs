@@ -17,7 +17,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use self::{
-    answer::{Transcript, TranscriptEvent, VerboseTranscript},
+    answer::{AnyTranscript, TranscriptEvent},
     form::Form,
 };
 use super::{
@@ -119,7 +119,7 @@ impl TranscriptionBody {
 /// What is said in a recording.
 #[utoipa::path(post, path = "/v1/audio/transcriptions", tag = "openai",
     request_body(content = TranscriptionBody, content_type = "multipart/form-data"),
-    responses((status = 200, content((Transcript = "application/json"), (VerboseTranscript = "application/json"),
+    responses((status = 200, content((AnyTranscript = "application/json"),
         (String = "text/plain"), (TranscriptEvent = "text/event-stream")))))]
 pub(crate) async fn transcribe(
     State(app): State<App>,
@@ -137,8 +137,8 @@ pub(crate) async fn transcribe(
 fn written(answer: TranscribeAnswer, format: AudioFormat) -> Response {
     let plain = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text).into_response();
     match format {
-        AudioFormat::Json => Json(Transcript::from(answer)).into_response(),
-        AudioFormat::VerboseJson => Json(VerboseTranscript::from(answer)).into_response(),
+        AudioFormat::Json => Json(AnyTranscript::Short(answer.into())).into_response(),
+        AudioFormat::VerboseJson => Json(AnyTranscript::Verbose(answer.into())).into_response(),
         AudioFormat::Text => plain("text/plain; charset=utf-8", answer.text + "\n"),
         AudioFormat::Srt => plain("text/plain; charset=utf-8", ebb_audio::srt(&answer.segments)),
         AudioFormat::Vtt => plain("text/vtt; charset=utf-8", ebb_audio::vtt(&answer.segments)),
@@ -147,7 +147,8 @@ fn written(answer: TranscribeAnswer, format: AudioFormat) -> Response {
 
 /// Refused: speech is transcribed, not translated.
 #[utoipa::path(post, path = "/v1/audio/translations", tag = "openai",
-    request_body(content = Vec<u8>, content_type = "multipart/form-data"), responses())]
+    request_body(content = Vec<u8>, content_type = "multipart/form-data"),
+    responses((status = 422, body = ebb_core::ErrorBody)))]
 pub(crate) async fn translate() -> Rejection {
     Failure::new(ebb_core::Code::Unsupported, "speech is not translated here")
         .hint("transcribe it with /v1/audio/transcriptions, and let a chat model translate the text")

@@ -116,6 +116,15 @@ async fn the_document_is_openapi_and_names_nothing_that_it_lacks() {
     ids.sort();
     ids.dedup();
     assert_eq!((ids.len(), count), (count, routes().len()), "operation ids are not unique: {ids:?}");
+    for item in document["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let answers = operation["responses"].as_object().unwrap();
+            assert!(
+                answers.len() >= 2 && answers.values().all(|answer| answer["description"].is_string()),
+                "{operation}"
+            );
+        }
+    }
     let mut references = Vec::new();
     collect_references(&document, &mut references);
     assert!(references.len() > 50);

@@ -57,6 +57,16 @@ pub(crate) struct TimedSegment {
     text: String,
 }
 
+/// A transcription in JSON.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AnyTranscript {
+    /// `json`.
+    Short(Transcript),
+    /// `verbose_json`.
+    Verbose(VerboseTranscript),
+}
+
 fn seconds(ms: u64) -> f64 {
     ms as f64 / 1_000.0
 }
