@@ -23,11 +23,11 @@ pub(crate) fn fetched(cache: &Cache, python: &Python, locks: &Path) -> Outcome<P
         if !succeeds(npm().arg("--version")) {
             return Err(Failed::new(NO_NODE));
         }
-        stage("get the peers for Python (160 MB)", || {
+        stage("get the peers for Python (185 MB)", || {
             install(python, &packages, &folder.join("python"))?;
             install(python, &foundry, &folder.join("foundry-0.5"))
         })?;
-        stage("get the peers for Node (40 MB)", || install_node(&node, &folder.join("node")))
+        stage("get the peers for Node (60 MB)", || install_node(&node, &folder.join("node")))
     })
 }
 
