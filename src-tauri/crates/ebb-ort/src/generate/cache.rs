@@ -1,7 +1,9 @@
 //! The keys and values of a conversation's tokens, as the model keeps them.
 
+use std::sync::Arc;
+
 use ort::{
-    memory::{AllocationDevice, Allocator, MemoryInfo},
+    memory::{AllocationDevice, Allocator},
     value::DynTensor,
 };
 
@@ -13,11 +15,11 @@ use crate::{
     Error,
     held::Held,
     session::{element_of, retry},
-    sys,
+    sys::{self, Binding, Side},
 };
 
-/// Tokens that a cache grows by at least.
-const STEP_TOKENS: usize = 256;
+/// Caches have room for a multiple of so many tokens: an arena reuses regions of the sizes that it has.
+const STEP_TOKENS: usize = 128;
 
 /// Where caches lie: in the arena of the model's own session, on its device.
 #[derive(Debug)]
@@ -32,29 +34,36 @@ impl CacheMemory {
         Self { allocator, in_main_memory }
     }
 
-    /// What an output is to be bound to that lies there.
-    pub(super) fn info(&self) -> &MemoryInfo<'_> {
-        self.allocator.memory_info()
-    }
-
     fn tensor(&self, kv: &Kv, tokens: usize) -> ort::Result<DynTensor> {
         DynTensor::new(&self.allocator, element_of(kv.dtype), shape(kv, tokens))
     }
 
-    /// The tensor with room for so many tokens, holding the first `kept` of another.
-    fn resized(&self, kv: &Kv, from: &DynTensor, tokens: usize, kept: usize) -> ort::Result<DynTensor> {
+    /// Tensors with room for nothing.
+    fn empty(&self, graph: &Graph) -> ort::Result<Vec<Arc<DynTensor>>> {
+        graph.kv.iter().map(|kv| self.tensor(kv, 0).map(Arc::new)).collect()
+    }
+
+    /// A tensor with room for so many tokens, holding the first `kept` of another that has room, or is laid out, for
+    /// `from_tokens`.
+    fn copied(
+        &self,
+        kv: &Kv,
+        tokens: usize,
+        (from, from_tokens): (&DynTensor, usize),
+        kept: usize,
+    ) -> ort::Result<DynTensor> {
         let mut tensor = self.tensor(kv, tokens)?;
         if kept == 0 {
             return Ok(tensor);
         }
         if self.in_main_memory {
-            copy_tokens(kv, sys::bytes(from), sys::bytes_mut(&mut tensor), kept);
+            copy_tokens(kv, (sys::bytes(from), from_tokens), (sys::bytes_mut(&mut tensor), tokens), kept);
             return Ok(tensor);
         }
         // Rows are moved in main memory, since ONNX Runtime copies whole tensors only.
         let from = from.to(AllocationDevice::CPU, 0)?;
         let mut staged = DynTensor::new(&Allocator::default(), element_of(kv.dtype), shape(kv, tokens))?;
-        copy_tokens(kv, sys::bytes(&from), sys::bytes_mut(&mut staged), kept);
+        copy_tokens(kv, (sys::bytes(&from), from_tokens), (sys::bytes_mut(&mut staged), tokens), kept);
         staged.copy_into(&mut tensor)?;
         Ok(tensor)
     }
@@ -69,26 +78,39 @@ fn room(tensor: &DynTensor) -> usize {
     tensor.shape().get(2).map_or(0, |&tokens| usize::try_from(tokens).unwrap_or(0))
 }
 
-/// Copies the first `tokens` of every head, whatever room the two have.
-fn copy_tokens(kv: &Kv, from: &[u8], to: &mut [u8], tokens: usize) {
-    let len = tokens * kv.head_size * kv.dtype.size_bytes();
-    let (from_stride, to_stride) = (from.len() / kv.heads, to.len() / kv.heads);
-    if len == 0 || from_stride < len || to_stride < len {
+/// Copies the first `tokens` of every head between tensors that are laid out for more.
+fn copy_tokens(
+    kv: &Kv,
+    (from, from_tokens): (&[u8], usize),
+    (to, to_tokens): (&mut [u8], usize),
+    tokens: usize,
+) {
+    let token_bytes = kv.head_size * kv.dtype.size_bytes();
+    let len = tokens.min(from_tokens).min(to_tokens) * token_bytes;
+    if len == 0 {
         return;
     }
-    for (from, to) in from.chunks_exact(from_stride).zip(to.chunks_exact_mut(to_stride)) {
+    let heads =
+        from.chunks_exact(from_tokens * token_bytes).zip(to.chunks_exact_mut(to_tokens * token_bytes));
+    for (from, to) in heads.take(kv.heads) {
         to[..len].copy_from_slice(&from[..len]);
     }
 }
 
-/// Keys and values of every layer. Where the model takes its cache in place they have room to spare, else exactly that for
-/// the tokens that they hold, for then each run gives new ones.
+/// Keys and values of every layer, in tensors that have room to spare.
+///
+/// Where the model takes its cache in place it reads and writes the same tensor, laid out for all that there is room for. Else
+/// it reads one, laid out for just the tokens that it holds, and writes those and the new ones into another; then the two
+/// change places.
 #[derive(Debug)]
 pub(super) struct Cache {
     /// In the order of [`Graph::kv`].
-    tensors: Vec<DynTensor>,
-    /// Tokens that they hold.
+    tensors: Vec<Arc<DynTensor>>,
+    /// What is written to, where that is another.
+    spare: Vec<Arc<DynTensor>>,
+    /// Tokens that it holds.
     tokens: usize,
+    in_place: bool,
     charge: Charge,
 }
 
@@ -97,17 +119,24 @@ impl Cache {
     ///
     /// # Errors
     /// Where ONNX Runtime makes no empty tensor.
-    pub(super) fn empty(graph: &Graph, memory: &CacheMemory, charge: Charge) -> Result<Self, Error> {
-        let tensors = graph.kv.iter().map(|kv| memory.tensor(kv, 0)).collect::<ort::Result<_>>();
-        Ok(Self { tensors: tensors.map_err(Error::runtime("make an empty cache"))?, tokens: 0, charge })
+    pub(super) fn empty(graph: &Graph, memory: &CacheMemory, charge: Charge) -> ort::Result<Self> {
+        let tensors = memory.empty(graph)?;
+        Ok(Self { tensors, spare: Vec::new(), tokens: 0, in_place: graph.in_place, charge })
+    }
+
+    /// Makes it ready for runs.
+    ///
+    /// # Errors
+    /// Where ONNX Runtime makes no empty tensor.
+    pub(super) fn wake(&mut self, graph: &Graph, memory: &CacheMemory) -> ort::Result<()> {
+        if !self.in_place && self.spare.is_empty() {
+            self.spare = memory.empty(graph)?;
+        }
+        Ok(())
     }
 
     pub(super) fn tokens(&self) -> usize {
         self.tokens
-    }
-
-    pub(super) fn set_tokens(&mut self, tokens: usize) {
-        self.tokens = tokens;
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -118,50 +147,71 @@ impl Cache {
         &mut self.charge
     }
 
-    pub(super) fn tensors_mut(&mut self) -> &mut [DynTensor] {
-        &mut self.tensors
+    /// Binds what the next run reads, and writes so that there are `end` tokens.
+    ///
+    /// # Errors
+    /// Where there is no room for them.
+    pub(super) fn bind(&self, binding: &mut Binding, graph: &Graph, end: usize) -> ort::Result<()> {
+        let written = if self.in_place { &self.tensors } else { &self.spare };
+        for ((kv, read), written) in graph.kv.iter().zip(&self.tensors).zip(written) {
+            let (past, present) = if self.in_place { (room(read), room(read)) } else { (self.tokens, end) };
+            binding.bind_part(Side::Input, &kv.past, read, &shape(kv, past))?;
+            binding.bind_part(Side::Output, &kv.present, written, &shape(kv, present))?;
+        }
+        Ok(())
     }
 
-    /// Takes what a run gave in place of what it had.
-    pub(super) fn replace(&mut self, tensors: Vec<DynTensor>, tokens: usize) {
-        self.tensors = tensors;
-        self.tokens = tokens;
+    /// Says that a run has written what was bound: there are `end` tokens now.
+    pub(super) fn written(&mut self, end: usize) {
+        self.tokens = end;
+        if !self.in_place {
+            std::mem::swap(&mut self.tensors, &mut self.spare);
+        }
+    }
+
+    /// Lets go of what only a run needs.
+    pub(super) fn rest(&mut self) {
+        self.spare.clear();
         self.recount();
     }
 
-    /// Tokens to have room for, where `needed` must be held and `most` can come at all: known needs at once, else a step or
-    /// half as much again, so that the copies of a long answer stay few.
+    /// Tokens to make room for, where `needed` must be written and `most` can come at all: known needs at once, then half as
+    /// much again, so that the copies of a long answer stay few. `None` where there is room.
     pub(super) fn growth(&self, needed: usize, most: usize) -> Option<usize> {
-        let has = self.tensors.iter().map(room).min().unwrap_or(0);
-        if needed <= has {
-            return None;
-        }
-        let wanted = needed.max(has + has / 2).next_multiple_of(STEP_TOKENS);
-        Some(wanted.min(most).max(needed))
+        let written = if self.in_place { &self.tensors } else { &self.spare };
+        let has = written.iter().map(|tensor| room(tensor)).min().unwrap_or(0);
+        let wanted = needed.max(most.min(has + has / 2)).next_multiple_of(STEP_TOKENS);
+        (needed > has).then_some(wanted)
     }
 
-    /// Moves what it holds into tensors with room for so many tokens, one after the other, so that only one is there twice.
-    /// `moved` is told of each. At the arena's cap room is made once; says how often.
+    /// Makes room for so many tokens in what is written to, one tensor after the other, each bound at once in place of the old
+    /// one, so that only one is there twice. At the arena's cap other room is made once; says how often.
     ///
     /// # Errors
-    /// [`Error::ArenaLimit`] at the cap, what `moved` returns.
-    pub(super) fn resize(
+    /// [`Error::ArenaLimit`] at the cap.
+    pub(super) fn grow(
         &mut self,
         tokens: usize,
         (graph, memory, held): (&Graph, &CacheMemory, &Held),
-        mut moved: impl FnMut(&Kv, &mut DynTensor) -> Result<(), Error>,
+        binding: &mut Binding,
     ) -> Result<u32, Error> {
         let mut cap_retries = 0;
-        for (kv, tensor) in graph.kv.iter().zip(&mut self.tensors) {
-            while room(tensor) != tokens {
-                match memory.resized(kv, tensor, tokens, self.tokens.min(tokens)) {
-                    Ok(resized) => *tensor = resized,
+        let (kept, in_place) = (if self.in_place { self.tokens } else { 0 }, self.in_place);
+        let written = if in_place { &mut self.tensors } else { &mut self.spare };
+        for (kv, tensor) in graph.kv.iter().zip(written) {
+            while room(tensor) < tokens {
+                match memory.copied(kv, tokens, (tensor, room(tensor)), kept) {
+                    Ok(grown) => *tensor = Arc::new(grown),
                     Err(error) => retry(held, error, &mut cap_retries)?,
                 }
             }
-            moved(kv, tensor)?;
+            let shape = shape(kv, tokens);
+            let mut bound = binding.bind_part(Side::Output, &kv.present, tensor, &shape);
+            if in_place {
+                bound = bound.and_then(|()| binding.bind_part(Side::Input, &kv.past, tensor, &shape));
+            }
+            bound.map_err(Error::runtime("bind the cache"))?;
         }
-        self.tokens = self.tokens.min(tokens);
         self.recount();
         Ok(cap_retries)
     }
@@ -170,36 +220,41 @@ impl Cache {
     ///
     /// # Errors
     /// Where that takes memory which is not there.
-    pub(super) fn truncate(
-        &mut self,
-        tokens: usize,
-        graph: &Graph,
-        memory: &CacheMemory,
-        held: &Held,
-    ) -> Result<(), Error> {
-        if tokens < self.tokens && !graph.in_place {
-            self.resize(tokens, (graph, memory, held), |_, _| Ok(()))?;
+    pub(super) fn truncate(&mut self, tokens: usize, graph: &Graph, memory: &CacheMemory) -> ort::Result<()> {
+        if tokens < self.tokens && !self.in_place {
+            self.tensors = self.copies(tokens, graph, memory)?;
+            self.recount();
         }
         self.tokens = tokens;
         Ok(())
     }
 
-    /// A copy of the first `tokens`; `None` where there is no memory for it.
-    pub(super) fn copied(
+    /// A copy of the first `tokens`.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub(super) fn fork(
         &self,
         tokens: usize,
         graph: &Graph,
         memory: &CacheMemory,
         charge: Charge,
-    ) -> Option<Self> {
-        let copies =
-            graph.kv.iter().zip(&self.tensors).map(|(kv, from)| memory.resized(kv, from, tokens, tokens));
-        let mut copy = Self { tensors: copies.collect::<ort::Result<_>>().ok()?, tokens, charge };
-        copy.recount();
-        Some(copy)
+    ) -> ort::Result<Self> {
+        let tensors = self.copies(tokens, graph, memory)?;
+        let mut fork = Self { tensors, spare: Vec::new(), tokens, in_place: self.in_place, charge };
+        fork.recount();
+        Ok(fork)
+    }
+
+    fn copies(&self, tokens: usize, graph: &Graph, memory: &CacheMemory) -> ort::Result<Vec<Arc<DynTensor>>> {
+        let laid_out = |tensor| if self.in_place { room(tensor) } else { self.tokens };
+        let each = graph.kv.iter().zip(&self.tensors);
+        each.map(|(kv, tensor)| memory.copied(kv, tokens, (tensor, laid_out(tensor)), tokens).map(Arc::new))
+            .collect()
     }
 
     fn recount(&mut self) {
-        self.charge.set(self.tensors.iter().map(|tensor| sys::len_bytes(tensor) as u64).sum());
+        let tensors = self.tensors.iter().chain(&self.spare);
+        self.charge.set(tensors.map(|tensor| sys::len_bytes(tensor) as u64).sum());
     }
 }

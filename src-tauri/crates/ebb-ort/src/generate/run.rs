@@ -7,13 +7,10 @@ use std::{collections::BTreeMap, fmt, time::Instant};
 use bytes::Bytes;
 use ebb_chat::Writing;
 use ebb_core::{Chunk, ChunkBody, Code, Failure, Figures, FinishReason, Generation, Progress, Step};
-use ort::{
-    session::{IoBinding, RunOptions},
-    value::{DynTensor, DynTensorValueType},
-};
+use ort::{memory::MemoryInfo, session::RunOptions};
 
 use super::{Generator, cache::Cache, feeds, idle::Caches, peak::Peak};
-use crate::{Error, session::prepared};
+use crate::{Error, session::prepared, sys::Binding};
 
 /// How often, in tokens, the arenas are looked at for the figures of an answer.
 const LOOK_EVERY_TOKENS: usize = 64;
@@ -47,8 +44,10 @@ const FULL_STEPS_TOKENS: usize = 1024;
 /// What a generation holds of the model. The cache has the tokens that were read.
 #[derive(Debug)]
 struct Live {
-    binding: IoBinding,
+    binding: Binding,
     cache: Cache,
+    /// Whether a cache that is taken in place is bound.
+    cache_bound: bool,
     /// Whether the scores are bound to the place that waits for them.
     scores_bound: bool,
 }
@@ -162,27 +161,18 @@ impl Generator {
 
     /// A cache for a prompt, and what binds it to the model.
     fn live(&self, tokens: &[u32]) -> Result<Live, Error> {
-        let (graph, memory, held) = (&self.graph, &self.memory, self.loaded.held());
-        let caches = self.caches()?;
-        let kept = caches.take(tokens, |cache, common| cache.copied(common, graph, memory, caches.charge()));
-        let kept = kept.and_then(|(mut cache, common)| {
-            // One that cannot be cut for want of memory is of no use.
-            cache.truncate(common, graph, memory, held).ok().map(|()| cache)
-        });
-        let cache = match kept {
+        let (graph, memory, caches) = (&self.graph, &self.memory, self.caches()?);
+        let fork = |cache: &Cache, common| cache.fork(common, graph, memory, caches.charge()).ok();
+        let kept = caches.take(tokens, fork);
+        // One that cannot be cut for want of memory is of no use.
+        let kept =
+            kept.and_then(|(mut cache, common)| cache.truncate(common, graph, memory).ok().map(|()| cache));
+        let mut cache = match kept {
             Some(cache) => cache,
-            None => Cache::empty(graph, memory, caches.charge())?,
+            None => Cache::empty(graph, memory, caches.charge()).map_err(Error::runtime("make a cache"))?,
         };
-        let mut live = Live { binding: self.loaded.binding()?, cache, scores_bound: false };
-        self.bind_cache(&mut live)?;
-        Ok(live)
-    }
-
-    fn bind_cache(&self, live: &mut Live) -> Result<(), Error> {
-        for (kv, tensor) in self.graph.kv.iter().zip(live.cache.tensors_mut()) {
-            self.bind(&mut live.binding, kv, tensor)?;
-        }
-        Ok(())
+        cache.wake(graph, memory).map_err(Error::runtime("make a cache"))?;
+        Ok(Live { binding: self.loaded.binding()?, cache, cache_bound: false, scores_bound: false })
     }
 
     /// Tokens to read in one step, of `waiting` after `past`.
@@ -207,71 +197,32 @@ impl Generator {
         let past = live.cache.tokens();
         let ids = &run.tokens[past..end];
         let mut cap_retries = 0;
-        if self.graph.in_place
-            && let Some(tokens) = live.cache.growth(run.tokens.len(), run.most_read())
-        {
-            let Live { binding, cache, .. } = live;
-            let (graph, memory, held) = (&self.graph, &self.memory, self.loaded.held());
-            cap_retries +=
-                cache.resize(tokens, (graph, memory, held), |kv, tensor| self.bind(binding, kv, tensor))?;
+        let Live { binding, cache, cache_bound, .. } = live;
+        if let Some(tokens) = cache.growth(run.tokens.len(), run.most_read()) {
+            let held = self.loaded.held();
+            cap_retries += cache.grow(tokens, (&self.graph, &self.memory, held), binding)?;
+            *cache_bound = true;
+            if past > 0 {
+                // What it had are regions of sizes that nothing asks for again.
+                held.shrink_cpu()?;
+            }
         }
-        feeds::bind(&mut live.binding, &self.graph, ids, past)?;
+        if !*cache_bound || !self.graph.in_place {
+            cache.bind(binding, &self.graph, end).map_err(Error::runtime("bind the cache"))?;
+            *cache_bound = true;
+        }
+        feeds::bind(binding.whole(), &self.graph, ids, past)?;
         self.bind_scores(live, ids.len())?;
-        let ran = if self.graph.in_place && live.scores_bound {
-            live.cache.set_tokens(end);
-            self.loaded.run_in_place(&live.binding, &run.options)
-        } else {
-            self.run_taking(live, end, &run.options)
-        };
-        Ok(cap_retries + ran?)
-    }
-
-    /// Runs the model where it gives outputs of its own: a new cache, scores of several tokens, or both.
-    fn run_taking(&mut self, live: &mut Live, end: usize, options: &RunOptions) -> Result<u32, Error> {
-        let Self { loaded, graph, scores, .. } = self;
-        let Live { binding, cache, scores_bound } = live;
-        let (name, in_place, scores_bound) = (graph.logits.name.as_str(), graph.in_place, *scores_bound);
-        let ran = loaded.run_bound(binding, options, |mut outputs| {
-            let mut take = |name: &str| -> Result<DynTensor, Error> {
-                let value =
-                    outputs.remove(name).and_then(|value| value.downcast::<DynTensorValueType>().ok());
-                value
-                    .ok_or_else(|| Error::Unsupported(format!("the model's output '{name}' is not a tensor")))
-            };
-            if !scores_bound {
-                scores.write_last_of(name, &take(name)?)?;
-            }
-            let kv = graph.kv.iter().filter(|_| !in_place);
-            kv.map(|kv| take(&kv.present)).collect::<Result<Vec<_>, _>>()
-        })?;
-        if in_place {
-            cache.set_tokens(end);
-        } else {
-            cache.replace(ran.value, end);
-            self.bind_cache(live)?;
+        cap_retries += self.loaded.run_bound(&live.binding, &run.options)?;
+        live.cache.written(end);
+        if !live.scores_bound {
+            let output = live.binding.last_output().map_err(Error::runtime("read the scores"))?;
+            self.scores.write_last_of(&self.graph.logits.name, output.as_ref())?;
         }
-        Ok(ran.cap_retries)
+        Ok(cap_retries)
     }
 
-    /// Binds keys or values of a layer, as what the next run reads and writes.
-    fn bind(
-        &self,
-        binding: &mut IoBinding,
-        kv: &super::graph::Kv,
-        tensor: &mut DynTensor,
-    ) -> Result<(), Error> {
-        let bound = binding.bind_input(kv.past.as_str(), tensor);
-        let bound = bound.and_then(|()| {
-            if self.graph.in_place {
-                binding.bind_output(kv.present.as_str(), tensor)
-            } else {
-                binding.bind_output_to_device(kv.present.as_str(), self.memory.info())
-            }
-        });
-        bound.map_err(Error::runtime("bind the cache"))
-    }
-
-    /// Binds the scores: to the place that waits for those of one token, if the model gives so many.
+    /// Binds the scores, after all other outputs: to the place that waits for those of one token, if the model gives so many.
     fn bind_scores(&mut self, live: &mut Live, tokens: usize) -> Result<(), Error> {
         let logits = &self.graph.logits;
         let one = logits.last_only || tokens == 1;
@@ -279,10 +230,10 @@ impl Generator {
             return Ok(());
         }
         let bound = if one {
-            live.binding.bind_output(logits.name.as_str(), self.scores.tensor_mut())
+            live.binding.whole().bind_output(logits.name.as_str(), self.scores.tensor_mut())
         } else {
-            let memory = ort::memory::MemoryInfo::default();
-            live.binding.bind_output_to_device(logits.name.as_str(), &memory)
+            let memory = MemoryInfo::default();
+            live.binding.whole().bind_output_to_device(logits.name.as_str(), &memory)
         };
         live.scores_bound = one;
         bound.map_err(Error::runtime("bind the scores"))

@@ -51,16 +51,21 @@ impl Scores {
     ///
     /// # Errors
     /// Where its type is another or its size is no multiple of the vocabulary's.
-    pub(super) fn write_last_of(&mut self, name: &str, output: &DynTensor) -> Result<(), Error> {
-        let (data, own) = (sys::bytes(output), sys::bytes_mut(&mut self.tensor));
-        if *output.data_type() != element_of(self.dtype) || data.is_empty() || data.len() % own.len() != 0 {
-            let shape: Vec<i64> = output.shape().to_vec();
-            let due = own.len() / self.dtype.size_bytes();
-            let why = format!("has the shape {shape:?} where [1, tokens, {due}] was due");
-            return Err(Error::Unsupported(format!("the model's output '{name}' {why}")));
+    pub(super) fn write_last_of(&mut self, name: &str, output: Option<&DynTensor>) -> Result<(), Error> {
+        let own = sys::bytes_mut(&mut self.tensor);
+        let fitting = output.filter(|output| *output.data_type() == element_of(self.dtype)).map(sys::bytes);
+        match fitting {
+            Some(data) if !data.is_empty() && data.len() % own.len() == 0 => {
+                own.copy_from_slice(&data[data.len() - own.len()..]);
+                Ok(())
+            }
+            _ => {
+                let shape = output.map(|output| output.shape().to_vec()).unwrap_or_default();
+                let due = own.len() / self.dtype.size_bytes();
+                let why = format!("has the shape {shape:?} where [1, tokens, {due}] was due");
+                Err(Error::Unsupported(format!("the model's output '{name}' {why}")))
+            }
         }
-        own.copy_from_slice(&data[data.len() - own.len()..]);
-        Ok(())
     }
 }
 

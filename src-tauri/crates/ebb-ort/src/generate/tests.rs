@@ -122,8 +122,13 @@ fn every_layout_is_continued_exactly_past_several_growths_of_the_cache() {
         assert_eq!(text, letters(700), "{model:?}");
         assert_eq!((figures.prompt_tokens, figures.completion_tokens), (8, 700));
         assert_eq!((figures.finish_reason, figures.cached_tokens), (FinishReason::Length, 0));
-        assert!(figures.kv_bytes >= 707 * model.kv_bytes_per_token(), "{figures:?}");
-        assert!(figures.kv_bytes <= 900 * model.kv_bytes_per_token(), "not the whole context: {figures:?}");
+        // Where the cache is not taken in place it is there twice while it runs.
+        let copies = if model.in_place { 1 } else { 2 };
+        let tokens = figures.kv_bytes / model.kv_bytes_per_token() / copies;
+        assert!(
+            (707..1000).contains(&tokens),
+            "room for what is there, not for the whole context: {figures:?}"
+        );
         assert!(figures.peak_arena_bytes >= figures.kv_bytes, "{figures:?}");
         assert!(figures.first_token_us > 0 && figures.took_us > figures.first_token_us);
         assert!(figures.tokens_per_second > 0.0);

@@ -3,19 +3,19 @@
 use ebb_core::Target;
 use ort::{
     memory::{Allocator, MemoryInfo},
-    session::{IoBinding, RunOptions, SessionOutputs},
+    session::RunOptions,
 };
 
-use super::{Loaded, Ran, retry};
-use crate::{Error, sys};
+use super::{Loaded, retry};
+use crate::{Error, sys::Binding};
 
 impl Loaded {
     /// What inputs and outputs can be bound to.
     ///
     /// # Errors
     /// Where ONNX Runtime fails.
-    pub(crate) fn binding(&self) -> Result<IoBinding, Error> {
-        self.session.create_binding().map_err(Error::runtime("bind inputs and outputs"))
+    pub(crate) fn binding(&self) -> Result<Binding, Error> {
+        Binding::new(&self.session).map_err(Error::runtime("bind inputs and outputs"))
     }
 
     /// The session's own allocator of this memory.
@@ -26,34 +26,15 @@ impl Loaded {
         Allocator::new(&self.session, memory).map_err(Error::runtime("find the session's allocator"))
     }
 
-    /// Runs the model on what is bound, all outputs in tensors that were there before; says how often it ran into the cap.
+    /// Runs the model on what is bound. Says how often it ran into the cap.
     ///
     /// # Errors
     /// As [`Loaded::run`].
-    pub(crate) fn run_in_place(&mut self, binding: &IoBinding, options: &RunOptions) -> Result<u32, Error> {
+    pub(crate) fn run_bound(&mut self, binding: &Binding, options: &RunOptions) -> Result<u32, Error> {
         let mut cap_retries = 0;
         loop {
-            match sys::run_bound(&mut self.session, binding, options) {
+            match binding.run(&mut self.session, options) {
                 Ok(()) => return Ok(cap_retries),
-                Err(error) => retry(&self.held, error, &mut cap_retries)?,
-            }
-        }
-    }
-
-    /// Runs the model on what is bound; `take` gets the outputs.
-    ///
-    /// # Errors
-    /// As [`Loaded::run`].
-    pub(crate) fn run_bound<T>(
-        &mut self,
-        binding: &IoBinding,
-        options: &RunOptions,
-        take: impl FnOnce(SessionOutputs<'_>) -> Result<T, Error>,
-    ) -> Result<Ran<T>, Error> {
-        let mut cap_retries = 0;
-        loop {
-            match self.session.run_binding_with_options(binding, options) {
-                Ok(outputs) => return Ok(Ran { value: take(outputs)?, cap_retries }),
                 Err(error) => retry(&self.held, error, &mut cap_retries)?,
             }
         }

@@ -19,7 +19,7 @@ impl Generator {
         live: Live,
         reason: FinishReason,
     ) -> Result<GenerateFigures, Error> {
-        let Live { binding, cache, .. } = live;
+        let Live { binding, mut cache, .. } = live;
         // It holds the cache too.
         drop(binding);
         let figures = GenerateFigures {
@@ -32,6 +32,7 @@ impl Generator {
         if waiting.is_empty() {
             let mut tokens = std::mem::take(&mut run.tokens);
             tokens.truncate(cache.tokens());
+            cache.rest();
             self.caches()?.keep(tokens, cache);
         } else {
             drop(cache);
