@@ -18,11 +18,8 @@ pub(crate) fn print() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut peer = Peer::chat(&ebb_tests::home::real_model("smollm2"), folder.path(), &prompts, THREADS);
     // No cache of the last prompt, which would make ours look faster than it is.
-    let options = LoadOptions {
-        threads: Some(THREADS),
-        prefix_cache_bytes: Some(0),
-        ..LoadOptions::default()
-    };
+    let options =
+        LoadOptions { threads: Some(THREADS), prefix_cache_bytes: Some(0), ..LoadOptions::default() };
     let mut session = inprocess::open_chat(options);
     inprocess::generate(&mut session, inprocess::generation("warm up", 4));
     let (mut ours, mut theirs) = (Rates::default(), Rates::default());

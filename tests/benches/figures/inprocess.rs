@@ -26,13 +26,18 @@ pub(crate) fn open(options: LoadOptions) -> OrtSession {
 
 /// These options over the profile that holds where none is chosen, which hosts lay under what they are given.
 pub(crate) fn as_hosts_do(options: LoadOptions) -> LoadOptions {
-    let profile = ebb_core::built_in_profiles().iter().find(|profile| profile.name == ebb_core::DEFAULT_PROFILE);
+    let profile =
+        ebb_core::built_in_profiles().iter().find(|profile| profile.name == ebb_core::DEFAULT_PROFILE);
     options.over(profile.map(|profile| profile.options.clone()).unwrap_or_default())
 }
 
 /// What loads the chat model.
 pub(crate) fn smollm2(options: LoadOptions) -> LoadSpec {
-    LoadSpec { alias: "smollm2".to_owned(), path: home::real_model("smollm2"), ..minilm(as_hosts_do(options)) }
+    LoadSpec {
+        alias: "smollm2".to_owned(),
+        path: home::real_model("smollm2"),
+        ..minilm(as_hosts_do(options))
+    }
 }
 
 /// Loads the chat model here.
