@@ -75,6 +75,19 @@ impl Held {
         })
     }
 
+    /// Gives free regions of the CPU arena back, if they are more than `most_bytes`.
+    ///
+    /// # Errors
+    /// Where ONNX Runtime refuses.
+    pub(crate) fn bound_slack(&self, most_bytes: u64) -> Result<(), Error> {
+        match self.cpu_stats() {
+            Some(stats) if stats.reserved_bytes.saturating_sub(stats.in_use_bytes) > most_bytes => {
+                self.shrink_cpu()
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Shrinks a GPU arena of every session at the end of its next run.
     pub(crate) fn shrink_on_next_run(&self, target: Target) {
         for session in 0..self.on_next_run.len() {

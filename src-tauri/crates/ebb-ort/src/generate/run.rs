@@ -12,8 +12,11 @@ use ort::{memory::MemoryInfo, session::RunOptions};
 use super::{Generator, cache::Cache, feeds, idle::Caches, peak::Peak};
 use crate::{Error, session::prepared, sys::Binding};
 
-/// How often, in tokens, the arenas are looked at for the figures of an answer.
+/// How often, in tokens, the arenas are looked at.
 const LOOK_EVERY_TOKENS: usize = 64;
+
+/// Slack of the arena that a generation may leave at such a look, where its cache is smaller.
+const MOST_SLACK_BYTES: u64 = 16 << 20;
 
 /// Bytes of scores that one step may give: a model that gives them for every token reads fewer tokens at once.
 const STEP_SCORES_BYTES: usize = 16 << 20;
@@ -117,7 +120,7 @@ impl Generator {
         let end = past + self.part(past, run.tokens.len() - past);
         run.cap_retries += self.read(&mut live, run, end)?;
         if end < run.tokens.len() {
-            run.peak.look(self.loaded.held());
+            self.look(run, &live)?;
             run.live = Some(live);
             return Ok(Step::More(run.progress(end)));
         }
@@ -134,10 +137,18 @@ impl Generator {
             return Ok(Step::Done(Figures::Generate(self.end(run, live, reason)?)));
         }
         if run.chosen() % LOOK_EVERY_TOKENS == 1 {
-            run.peak.look(self.loaded.held());
+            self.look(run, &live)?;
         }
         run.live = Some(live);
         Ok(Step::More(run.progress(end)))
+    }
+
+    /// Looks at the arenas: for the figures, and so that no slack builds up. With each token a model asks for a little more
+    /// than before, and an arena whose regions are as large as what was asked for can use none of them again.
+    fn look(&self, run: &mut GenerateRun, live: &Live) -> Result<(), Error> {
+        let held = self.loaded.held();
+        run.peak.look(held);
+        held.bound_slack(live.cache.bytes().max(MOST_SLACK_BYTES))
     }
 
     /// Tokens that there is room for after a prompt.

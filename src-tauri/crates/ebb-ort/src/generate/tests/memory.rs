@@ -184,3 +184,17 @@ fn what_waits_for_a_run_is_shrunk_once_after_a_generation_with_its_cache_gone() 
     let left_bytes = stats.reserved_bytes - idle.reserved_bytes;
     assert!(left_bytes < MIB, "only what the run itself took: {stats:?}");
 }
+
+/// Every token asks for something a little larger where a cache is not taken in place; the arena must not fill with what
+/// the tokens before left behind.
+#[test]
+fn a_long_answer_leaves_little_slack_behind() {
+    for model in every_layout() {
+        let mut chat = Chat::with(model, prefix_bytes(0));
+        let reserved = |chat: &Chat| chat.session.control().memory().unwrap().arenas[0].reserved_bytes;
+        let before = reserved(&chat);
+        let (_, figures) = chat.answer(after(&letters(8), 800)).unwrap();
+        let left_bytes = reserved(&chat) - before;
+        assert!(left_bytes < figures.kv_bytes + 32 * MIB, "{left_bytes}, {}: {model:?}", figures.kv_bytes);
+    }
+}
