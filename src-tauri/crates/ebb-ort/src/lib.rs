@@ -1,4 +1,4 @@
-//! The only crate that knows ONNX Runtime: sessions, arenas, devices, embeddings, tensors.
+//! The only crate that knows ONNX Runtime: sessions, arenas, devices, embeddings, text, speech, tensors.
 //!
 //! It must not know processes, sockets, or where Ebb keeps its files: a [`LoadSpec`](ebb_core::LoadSpec) says all that a
 //! model needs. ONNX Runtime's library is loaded at run time, once for each process.

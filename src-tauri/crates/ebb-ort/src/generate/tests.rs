@@ -111,6 +111,7 @@ fn every_layout() -> Vec<ChatModel> {
     ]
 }
 
+/// C22: room for what is there, grown by steps.
 #[test]
 fn every_layout_is_continued_exactly_past_several_growths_of_the_cache() {
     for model in every_layout() {
