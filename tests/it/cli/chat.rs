@@ -164,6 +164,20 @@ fn at_a_terminal_lines_are_edited_and_remembered() {
     typed.write_all(b"helo\x1b[Dl\r").unwrap();
     until("answer 1 token");
     until("> ");
+    // A long answer, in the middle of which Ctrl-C stops it, and not the conversation. The line is pasted; written by a
+    // thread, since the terminal takes it only as fast as what it shows is read.
+    let pasted = format!("\x1b[200~{}\x1b[201~\r", "word ".repeat(20_000));
+    let writing = std::thread::spawn(move || typed.write_all(pasted.as_bytes()).map(|()| typed));
+    // The editor has given the terminal back: what follows is the answer.
+    until("\x1b[?2004l");
+    until("word word word");
+    let mut typed = writing.join().unwrap().unwrap();
+    typed.write_all(b"\x03").unwrap();
+    until("stopped");
+    until("> ");
+    typed.write_all(b"still here\r").unwrap();
+    until("answer 2 tokens");
+    until("> ");
     typed.write_all(b"\x03").unwrap();
     until("Ctrl-C once more");
     until("> ");

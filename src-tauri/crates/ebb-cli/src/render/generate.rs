@@ -17,12 +17,16 @@ pub(crate) fn generate_summary(figures: &GenerateFigures) -> String {
         0 => String::new(),
         tokens => format!(" ({tokens} cached)"),
     };
+    // There is no speed of one token.
+    let speed = match figures.completion_tokens {
+        0 | 1 => String::new(),
+        _ => format!("{:.1} tokens/s, ", figures.tokens_per_second),
+    };
     let mut text = format!(
-        "prompt {}{cached}, answer {}, first after {}, {:.1} tokens/s, KV cache {}, peak arena {}\n",
+        "prompt {}{cached}, answer {}, first after {}, {speed}KV cache {}, peak arena {}\n",
         counted(figures.prompt_tokens, "token", "tokens"),
         counted(figures.completion_tokens, "token", "tokens"),
         micros(figures.first_token_us),
-        figures.tokens_per_second,
         format_bytes(figures.kv_bytes),
         format_bytes(figures.peak_arena_bytes),
     );
@@ -77,7 +81,7 @@ pub(crate) fn transcribe_summary(figures: &TranscribeFigures) -> String {
         "{} of audio, {} of speech in {}, {}, {}, {faster:.1} times as fast as it was said, peak arena {}\n",
         duration(figures.audio_ms),
         duration(figures.speech_ms),
-        counted(figures.segments, "stretch", "stretches"),
+        counted(figures.segments, "segment", "segments"),
         counted(figures.tokens, "token", "tokens"),
         micros(figures.took_us),
         format_bytes(figures.peak_arena_bytes),
@@ -99,19 +103,20 @@ mod tests {
         let mut figures = GenerateFigures {
             prompt_tokens: 120,
             cached_tokens: 100,
-            completion_tokens: 1,
+            completion_tokens: 40,
             first_token_us: 81_000,
             tokens_per_second: 51.26,
             kv_bytes: 3 << 20,
             peak_arena_bytes: 130 << 20,
             ..GenerateFigures::default()
         };
-        insta::assert_snapshot!(generate_summary(&figures), @"prompt 120 tokens (100 cached), answer 1 token, first after 81.0 ms, 51.3 tokens/s, KV cache 3.0 MiB, peak arena 130.0 MiB");
+        insta::assert_snapshot!(generate_summary(&figures), @"prompt 120 tokens (100 cached), answer 40 tokens, first after 81.0 ms, 51.3 tokens/s, KV cache 3.0 MiB, peak arena 130.0 MiB");
         figures.finish_reason = FinishReason::Length;
         figures.cached_tokens = 0;
+        figures.completion_tokens = 1;
         figures.cap_retries = 1;
         insta::assert_snapshot!(generate_summary(&figures), @r"
-        prompt 120 tokens, answer 1 token, first after 81.0 ms, 51.3 tokens/s, KV cache 3.0 MiB, peak arena 130.0 MiB
+        prompt 120 tokens, answer 1 token, first after 81.0 ms, KV cache 3.0 MiB, peak arena 130.0 MiB
         it ended where the most tokens, or the context, were full
         1 step hit the cap and ran again after a shrink
         ");
@@ -131,7 +136,7 @@ mod tests {
             peak_arena_bytes: 50 << 20,
             ..TranscribeFigures::default()
         };
-        insta::assert_snapshot!(transcribe_summary(&figures), @"12.0 s of audio, 9.0 s of speech in 1 stretch, 20 tokens, 600.0 ms, 20.0 times as fast as it was said, peak arena 50.0 MiB");
+        insta::assert_snapshot!(transcribe_summary(&figures), @"12.0 s of audio, 9.0 s of speech in 1 segment, 20 tokens, 600.0 ms, 20.0 times as fast as it was said, peak arena 50.0 MiB");
         let answer = TranscribeAnswer { text: "It was".into(), segments: vec![segment], figures };
         assert_eq!(transcript(&answer, TranscriptFormat::Text), "It was\n");
         insta::assert_snapshot!(transcript(&answer, TranscriptFormat::Json), @r#"

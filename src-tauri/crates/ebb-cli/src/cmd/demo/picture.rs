@@ -20,6 +20,8 @@ pub(super) struct Screen<'a> {
     live: Option<Live>,
     /// Of the rounds of this part that are over: all are drawn to one scale.
     highest_resident_bytes: u64,
+    /// Whether a part has been shown: the next keeps its distance.
+    begun: bool,
 }
 
 /// Work that is going on, as it is drawn.
@@ -39,7 +41,7 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Screen<'a> {
     pub(super) fn new(out: &'a mut Out, others: &[String]) -> Result<Self> {
-        let mut screen = Self { out, live: None, highest_resident_bytes: 0 };
+        let mut screen = Self { out, live: None, highest_resident_bytes: 0, begun: false };
         if !others.is_empty() {
             screen.say(|_| format!("also loaded, and left alone: {}\n\n", others.join(", ")))?;
         }
@@ -60,7 +62,8 @@ impl<'a> Screen<'a> {
     /// A part begins.
     pub(super) fn part(&mut self, what: &str, model: &ModelEntry) -> Result {
         self.highest_resident_bytes = 0;
-        self.say(|look| format!("{what}\n{}\n\n", look.dim(model.path.display())))
+        let gap = if std::mem::replace(&mut self.begun, true) { "\n\n" } else { "" };
+        self.say(|look| format!("{gap}{what}\n{}\n\n", look.dim(model.path.display())))
     }
 
     /// A part has no model: that is said, and how to give one.

@@ -49,21 +49,21 @@ pub(super) async fn run(
     let after_load = model.load_again(&options).await?.sample;
     let answer = model.transcribe(TranscribeRequest::default(), audio).await?;
     let (audio_ms, took_ms) = (answer.figures.audio_ms, answer.figures.took_us / 1_000);
-    screen.say(|look| said(&answer.text, audio_ms, took_ms, look))?;
+    screen.say(|look| said(&answer.text, audio_ms, took_ms, after_load.resident_bytes, look))?;
     let end = Shrunk::now(model).await?;
     let heard = Heard { recording, text: answer.text, audio_ms, took_ms, after_load, end };
     screen.shrunk(&heard.end, heard.end.before_shrink.resident_bytes)?;
-    screen.say(|_| format!("after load it was {}\n", format_bytes(heard.after_load.resident_bytes)))?;
     Ok(Some(heard))
 }
 
-fn said(text: &str, audio_ms: u64, took_ms: u64, look: Look) -> String {
+fn said(text: &str, audio_ms: u64, took_ms: u64, after_load_bytes: u64, look: Look) -> String {
     let lines = wrapped(text, usize::from(look.width.min(100)));
     format!(
-        "{}\n\n{:.1} s of speech in {:.1} s\n",
+        "{}\n\n{:.1} s of speech in {:.1} s, resident {} after load\n",
         lines.join("\n"),
         audio_ms as f64 / 1e3,
-        took_ms as f64 / 1e3
+        took_ms as f64 / 1e3,
+        format_bytes(after_load_bytes),
     )
 }
 
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn what_was_said() {
-        insta::assert_snapshot!(said("It was the best of times, it was the worst of times.", 11_000, 210, Look::plain()), @r"
+        insta::assert_snapshot!(said("It was the best of times, it was the worst of times.", 11_000, 210, 112 << 20, Look::plain()), @r"
         It was the best of times, it was the worst of times.
 
-        11.0 s of speech in 0.2 s
+        11.0 s of speech in 0.2 s, resident 112.0 MiB after load
         ");
     }
 }
