@@ -13,7 +13,8 @@ use futures_util::{
 
 use crate::{Error, lines::Lines};
 
-/// Events as they happen. It ends when the host ends; dropping it closes the connection.
+/// Events as they happen. It ends when the host ends; dropping it closes the connection. Who reads too slowly misses some: the
+/// numbers of the events ([`Event::seq`]) leave a gap then.
 pub struct EventStream(BoxStream<'static, Result<Event, Error>>);
 
 impl EventStream {
@@ -40,12 +41,18 @@ impl std::fmt::Debug for EventStream {
 /// the connection open: only `data` lines matter.
 async fn next_event(mut lines: Lines) -> Result<Option<(Event, Lines)>, Error> {
     let mut data = Vec::new();
+    let mut lagged = false;
     while let Some(line) = lines.next().await? {
-        if let Some(more) = line.strip_prefix(b"data:") {
+        if let Some(name) = line.strip_prefix(b"event:") {
+            lagged = name.trim_ascii() == b"lagged";
+        } else if let Some(more) = line.strip_prefix(b"data:") {
             if !data.is_empty() {
                 data.push(b'\n');
             }
             data.extend_from_slice(more.strip_prefix(b" ").unwrap_or(more));
+        } else if line.is_empty() && std::mem::take(&mut lagged) {
+            // It says only how many were missed.
+            data.clear();
         } else if line.is_empty() && !data.is_empty() {
             let event = serde_json::from_slice(&data)
                 .map_err(|error| Error::Protocol(format!("an event: {error}")))?;

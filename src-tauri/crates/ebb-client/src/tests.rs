@@ -93,7 +93,7 @@ async fn a_stream_ends_with_its_figures_or_an_error() {
 
 #[tokio::test]
 async fn events_come_one_by_one() {
-    let body = ": hello\n\nid: 7\nevent: loading\n\
+    let body = ": hello\n\nevent: lagged\ndata: {\"missed\":6}\n\nid: 7\nevent: loading\n\
         data: {\"seq\":7,\"time_ms\":1,\"model\":\"m\",\"event\":\"loading\"}\n\n\
         id: 8\r\nevent: load_failed\r\n\
         data: {\"seq\":8,\"time_ms\":2,\"model\":\"m\",\ndata:\"event\":\"load_failed\",\"reason\":\"why\"}\r\n\r\n";

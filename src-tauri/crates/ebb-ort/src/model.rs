@@ -99,6 +99,8 @@ pub fn open(spec: &LoadSpec, progress: &mut dyn FnMut(&str)) -> Result<OrtSessio
     }
     progress("preparing to serve");
     let session = ready(spec, found, &runtime, loaded, &provider, lines, started)?;
+    // What reading the files took is of no use any more, and would else be held until the first shrink.
+    sys::trim_heap();
     tracing::info!(provider = session.info.provider, load_ms = session.info.load_ms, "the model is loaded");
     Ok(session)
 }

@@ -25,7 +25,9 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Release)?;
     // No stage around it: the demo draws on the terminal, and its own last line should be the last.
     let mut demo = Command::new(prepared.programs.join(program("ebb")));
-    demo.arg("demo").arg(&prepared.models.minilm).args(args).envs(prepared.env);
+    let Models { minilm, smollm2, moonshine } = &prepared.models;
+    demo.arg("demo").arg(minilm).arg("--chat").arg(smollm2).arg("--speech").arg(moonshine);
+    demo.args(args).envs(prepared.env);
     run_command(&mut demo)
 }
 

@@ -30,5 +30,9 @@ fn a_folder_that_says_nothing_of_it_names_inputs_as_most_do() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config::read(folder.path()).unwrap();
     assert_eq!((config.names, config.layers), (Names::default(), None));
-    assert_eq!(load_defaults(folder.path()).unwrap().session_options["session.enable_mem_pattern"], "0");
+    let defaults = load_defaults(folder.path()).unwrap().session_options;
+    assert_eq!(defaults["session.enable_mem_pattern"], "0");
+    // Awake while a run goes on, asleep between runs.
+    assert_eq!(defaults["session.intra_op.allow_spinning"], "1");
+    assert_eq!(defaults["session.force_spinning_stop"], "1");
 }
