@@ -74,8 +74,8 @@ impl Weights<'_> {
         let half = GGUF_HEAD_SIZE / 2;
         let factors = self.values("rope_freqs.weight").unwrap_or(vec![1.0; half]);
         for head in row.chunks_exact_mut(GGUF_HEAD_SIZE) {
-            for pair in 0..half {
-                let angle = place as f64 / 10_000f64.powf(pair as f64 / half as f64) / factors[pair];
+            for (pair, factor) in factors.iter().enumerate() {
+                let angle = place as f64 / 10_000f64.powf(pair as f64 / half as f64) / factor;
                 let (a, b) = if self.model.architecture == "llama" {
                     (2 * pair, 2 * pair + 1)
                 } else {

@@ -34,6 +34,10 @@ impl Answering {
     pub(crate) async fn next(&mut self) -> RunItem {
         let next = match self.deadline {
             None => self.running.next().await,
+            // Also where the next item lies ready: a reader may be what takes so long.
+            Some(deadline) if deadline.at <= Instant::now() => {
+                Some(RunItem::Failed(deadline.over(&self.of.0)))
+            }
             Some(deadline) => match timeout_at(deadline.at, self.running.next()).await {
                 Ok(next) => next,
                 Err(_) => Some(RunItem::Failed(deadline.over(&self.of.0))),
