@@ -82,7 +82,7 @@ pub trait Policy: Send {
 /// How long a model is idle before what its last requests left behind is given back.
 const IDLE_MS: u64 = 1_000;
 
-/// The one native policy: shrinks every arena after every `every`th request, whatever its outcome, and once more when the
+/// The one native policy: shrinks every arena, but leaves the caches of conversations, after every `every`th request, whatever its outcome, and once more when the
 /// model has been idle for a second since: a single large request is not kept until the next ones come.
 #[derive(Debug, Clone)]
 pub struct ShrinkEvery {

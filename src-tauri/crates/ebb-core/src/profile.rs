@@ -62,6 +62,7 @@ fn low_memory() -> Profile {
             ]),
             shrink_every: Some(1),
             batch_tokens: Some(256),
+            prefix_cache_bytes: Some(0),
             ..LoadOptions::default()
         },
         &[
@@ -88,6 +89,10 @@ fn low_memory() -> Profile {
                 "shrink_every",
                 "After every request. With ever-changing shapes this held 27 MiB on average where a shrink every 10 \
                  requests held 33 MiB and none 89 MiB.",
+            ),
+            (
+                "prefix_cache_bytes",
+                "No cache of a conversation waits for its next turn: each turn reads all of it again.",
             ),
             (
                 "batch_tokens",

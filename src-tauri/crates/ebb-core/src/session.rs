@@ -57,12 +57,20 @@ pub trait Control: Send + Sync {
     /// Where the system does not tell.
     fn memory(&self) -> Result<Memory, Failure>;
 
-    /// Gives wholly free arena regions back now, and the process heap after them. `None`: every arena that the model has;
-    /// a target without an arena is reported in [`ShrinkReport::dropped`], never an error.
+    /// Gives wholly free arena regions back now, and the process heap after them; before that, caches that nobody uses now
+    /// are dropped. `None`: every arena that the model has; a target without an arena is reported in
+    /// [`ShrinkReport::dropped`], never an error.
     ///
     /// # Errors
     /// Where ONNX Runtime refuses.
     fn shrink(&self, targets: Option<&[Target]>) -> Result<ShrinkReport, Failure>;
+
+    /// As [`Control::shrink`], but the caches stay. This is what standing rules do: a rule that fires a second after each
+    /// answer would else leave no conversation the cache of its last turn. Caches have a limit of their own.
+    ///
+    /// # Errors
+    /// Where ONNX Runtime refuses.
+    fn shrink_slack(&self, targets: Option<&[Target]>) -> Result<ShrinkReport, Failure>;
 
     /// Says what a run option will do on this model: checked, with its nearest known key where it is unknown. The worker
     /// keeps the options; a session only judges them.

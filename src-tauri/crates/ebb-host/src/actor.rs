@@ -12,7 +12,7 @@ use ebb_core::{
     Code, Decision, EventKind, Failure, Policy, RunReport, Sample, Target,
     operations::{ModelState, UnloadReport},
 };
-use ebb_ipc::Ended;
+use ebb_ipc::{Ask, Ended};
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, MissedTickBehavior, interval, sleep, timeout},
@@ -182,7 +182,8 @@ impl Actor {
         let applied = match decision {
             Decision::Keep => Ok(()),
             Decision::Shrink(targets) if model.queued() == 0 => {
-                or_unload(&mut self.orders, model.shrink(some(targets), policy)).await?.map(drop)
+                let ask = Ask::ShrinkSlack { targets: some(targets) };
+                or_unload(&mut self.orders, model.shrink(ask, policy)).await?.map(drop)
             }
             Decision::Shrink(targets) | Decision::ShrinkAfterNextRun(targets) => {
                 or_unload(&mut self.orders, model.arm(some(targets))).await?.map(drop)

@@ -134,13 +134,9 @@ impl Model {
         let _all = self.places.acquire_many(self.config.places).await;
     }
 
-    /// Shrinks, and tells of it.
-    pub(crate) async fn shrink(
-        &self,
-        targets: Option<Vec<Target>>,
-        cause: &str,
-    ) -> Result<ShrinkReport, Failure> {
-        match self.worker()?.ask(Ask::Shrink { targets }).await? {
+    /// Shrinks as `ask` says, and tells of it.
+    pub(crate) async fn shrink(&self, ask: Ask, cause: &str) -> Result<ShrinkReport, Failure> {
+        match self.worker()?.ask(ask).await? {
             Answer::Shrunk(report) => {
                 self.tell_shrink(cause, report.clone());
                 Ok(report)
@@ -293,7 +289,7 @@ impl ModelHandle {
     /// # Errors
     /// Where no worker serves, or ONNX Runtime refuses.
     pub async fn shrink(&self, targets: Option<Vec<Target>>) -> Result<ShrinkReport, Failure> {
-        self.0.shrink(targets, "request").await
+        self.0.shrink(Ask::Shrink { targets }, "request").await
     }
 
     /// Gives memory back once, at the end of the next request to end; says which run that is, counted since load from 1.

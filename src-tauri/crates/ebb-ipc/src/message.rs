@@ -46,8 +46,13 @@ pub enum ToWorker {
 pub enum Ask {
     /// What the model holds now.
     Sample,
-    /// Shrink now; `None`: every arena.
+    /// Shrink now, and drop idle caches before; `None`: every arena.
     Shrink {
+        /// Which arenas.
+        targets: Option<Vec<Target>>,
+    },
+    /// Shrink now, and leave the caches; `None`: every arena.
+    ShrinkSlack {
         /// Which arenas.
         targets: Option<Vec<Target>>,
     },
@@ -72,7 +77,7 @@ pub enum Ask {
 pub enum Answer {
     /// To [`Ask::Sample`].
     Sample(Sample),
-    /// To [`Ask::Shrink`].
+    /// To [`Ask::Shrink`] and [`Ask::ShrinkSlack`].
     Shrunk(ShrinkReport),
     /// To [`Ask::ShrinkAfterNextRun`].
     Armed {

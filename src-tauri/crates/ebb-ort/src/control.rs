@@ -94,7 +94,7 @@ impl OrtControl {
         (now, dropped)
     }
 
-    fn shrink_now(&self, asked: Option<&[Target]>) -> Result<ShrinkReport, Error> {
+    fn shrink_now(&self, asked: Option<&[Target]>, caches_too: bool) -> Result<ShrinkReport, Error> {
         let held = self.held();
         let held = held.as_deref();
         let (targets, dropped) = self.sort(held, asked);
@@ -106,7 +106,8 @@ impl OrtControl {
         let (before, reserved_before_bytes) = (process::memory()?, reserved()?);
         let started = Instant::now();
         // First what fills regions of the arena though nobody needs it now: a region is given back only when wholly free.
-        let pools_dropped: Vec<DroppedPool> = self.drop_caches(held, asked).into_iter().collect();
+        let dropped_pool = if caches_too { Self::drop_caches(held, asked) } else { None };
+        let pools_dropped: Vec<DroppedPool> = dropped_pool.into_iter().collect();
         if !targets.is_empty() {
             held.map_or(Ok(()), Held::shrink_cpu)?;
         }
@@ -134,7 +135,7 @@ impl OrtControl {
     }
 
     /// Drops idle caches, if what was asked for has to do with where they lie.
-    fn drop_caches(&self, held: Option<&Held>, asked: Option<&[Target]>) -> Option<DroppedPool> {
+    fn drop_caches(held: Option<&Held>, asked: Option<&[Target]>) -> Option<DroppedPool> {
         let caches = held?.caches.get()?;
         let meant = asked.is_none_or(|asked| asked.contains(&caches.device()));
         meant.then(|| caches.drop_idle()).flatten()
@@ -157,9 +158,23 @@ impl Control for OrtControl {
     }
 
     fn shrink(&self, targets: Option<&[Target]>) -> Result<ShrinkReport, Failure> {
+        self.shrink_and_say(targets, true)
+    }
+
+    fn shrink_slack(&self, targets: Option<&[Target]>) -> Result<ShrinkReport, Failure> {
+        self.shrink_and_say(targets, false)
+    }
+
+    fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure> {
+        options::judge_run_option(key, value, &self.targets)
+    }
+}
+
+impl OrtControl {
+    fn shrink_and_say(&self, targets: Option<&[Target]>, caches_too: bool) -> Result<ShrinkReport, Failure> {
         let span = tracing::info_span!("shrink", model = self.alias);
         let _entered = span.enter();
-        let report = self.shrink_now(targets)?;
+        let report = self.shrink_now(targets, caches_too)?;
         tracing::debug!(
             before_bytes = report.reserved_before_bytes,
             after_bytes = report.reserved_after_bytes,
@@ -168,10 +183,6 @@ impl Control for OrtControl {
             "shrunk"
         );
         Ok(report)
-    }
-
-    fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure> {
-        options::judge_run_option(key, value, &self.targets)
     }
 }
 

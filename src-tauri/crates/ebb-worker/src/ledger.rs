@@ -84,6 +84,7 @@ impl Ledger {
         match ask {
             Ask::Sample => self.sample().map(Answer::Sample),
             Ask::Shrink { targets } => self.control.shrink(targets.as_deref()).map(Answer::Shrunk),
+            Ask::ShrinkSlack { targets } => self.control.shrink_slack(targets.as_deref()).map(Answer::Shrunk),
             Ask::ShrinkAfterNextRun { targets } => {
                 let mut book = self.book();
                 let armed = book.armed.take();
@@ -128,7 +129,13 @@ impl Ledger {
     /// Shrinks what is due.
     pub(crate) fn shrink(&self, due: Due) -> (Cause, Result<ShrinkReport, Failure>) {
         let targets = (!due.targets.is_empty()).then_some(due.targets);
-        (due.cause, self.control.shrink(targets.as_deref()))
+        let targets = targets.as_deref();
+        let report = match due.cause {
+            Cause::AfterRun | Cause::Request => self.control.shrink(targets),
+            // A standing rule: see `Control::shrink_slack`.
+            Cause::RuntimeOption => self.control.shrink_slack(targets),
+        };
+        (due.cause, report)
     }
 
     fn set_option(&self, key: &str, value: &str) -> Result<(), Failure> {

@@ -33,6 +33,9 @@ fn a_cache_is_in_the_arena_while_it_runs_kept_after_and_dropped_by_a_shrink() {
         let kept = chat.pool("prefix");
         assert!(kept >= 319 * model.kv_bytes_per_token());
 
+        // A standing rule leaves the next turn its cache, one that asks for all of it does not.
+        let slack = chat.session.control().shrink_slack(None).unwrap();
+        assert_eq!((slack.pools_dropped.len(), chat.pool("prefix")), (0, kept));
         let report = chat.session.control().shrink(None).unwrap();
         assert_eq!(report.pools_dropped, [DroppedPool { name: "prefix".to_owned(), bytes: kept }]);
         assert!(report.freed_bytes >= kept, "{report:?}");
