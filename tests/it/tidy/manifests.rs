@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::{File, check, root};
 
 /// Which of our crates each of them may know; dependencies of tests do not count. Dependencies run one way.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("ebb-core", &[]),
     ("ebb-audio", &["ebb-core"]),
     ("ebb-ipc", &["ebb-core"]),
@@ -16,23 +16,45 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("ebb-ort", &["ebb-audio", "ebb-chat", "ebb-core"]),
     ("ebb-worker", &["ebb-core", "ebb-ipc", "ebb-ort"]),
     ("ebb-host", &["ebb-core", "ebb-ipc"]),
-    ("ebb-plugins", &["ebb-core"]),
-    ("ebb-api", &["ebb-core", "ebb-host", "ebb-import", "ebb-plugins"]),
+    ("ebb-store", &["ebb-core"]),
+    ("ebb-plugins", &["ebb-core", "ebb-store"]),
+    ("ebb-author", &["ebb-core", "ebb-plugins", "ebb-trace"]),
+    // In the plugins' workspace: authors build it too.
+    ("ebb-trace", &[]),
+    ("ebb-api", &["ebb-core", "ebb-host", "ebb-import", "ebb-plugins", "ebb-store"]),
     ("ebb-server", &["ebb-api", "ebb-audio", "ebb-core"]),
     ("ebb-client", &["ebb-core"]),
-    ("ebb-cli", &["ebb-api", "ebb-audio", "ebb-client", "ebb-core", "ebb-hub", "ebb-import", "ebb-server"]),
+    (
+        "ebb-cli",
+        &[
+            "ebb-api",
+            "ebb-audio",
+            "ebb-author",
+            "ebb-client",
+            "ebb-core",
+            "ebb-hub",
+            "ebb-import",
+            "ebb-plugins",
+            "ebb-server",
+            "ebb-trace",
+        ],
+    ),
     ("ebb-desktop", &["ebb-api", "ebb-core", "ebb-server"]),
     (
         "ebb-tests",
         &[
             "ebb-api",
+            "ebb-author",
             "ebb-client",
             "ebb-core",
             "ebb-host",
             "ebb-import",
             "ebb-ipc",
             "ebb-ort",
+            "ebb-plugins",
             "ebb-server",
+            "ebb-store",
+            "ebb-trace",
             "ebb-worker",
         ],
     ),

@@ -50,6 +50,10 @@ pub enum EventKind {
         items: u32,
         /// How often the cap was hit and the run tried again.
         cap_retries: u32,
+        /// Requests that waited behind it.
+        queued: u32,
+        /// What the model held once the answer was out, before anything was given back.
+        after: Sample,
     },
     /// Memory was given back.
     Shrink {
@@ -89,6 +93,22 @@ pub enum EventKind {
         policy: String,
         /// What it decided, or why it failed.
         decision: String,
+        /// The figures that it decided on.
+        saw: Saw,
+        /// Time that the decision took.
+        took_us: u64,
+    },
+    /// A policy began to decide for the model.
+    Attached {
+        /// Its name.
+        policy: String,
+    },
+    /// A policy decides no longer.
+    Detached {
+        /// Its name.
+        policy: String,
+        /// Why, where it was not the user who detached it.
+        reason: Option<String>,
     },
     /// The worker ended by itself.
     Crashed {
@@ -104,4 +124,53 @@ pub enum EventKind {
         /// Whether the worker process was seen to be gone.
         worker_gone: bool,
     },
+}
+
+/// When a policy is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Hook {
+    /// After a request.
+    Run,
+    /// While the model is idle.
+    Idle,
+    /// While the system is short of memory.
+    Pressure,
+}
+
+/// The figures that a policy decided on, all arenas of the model together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Saw {
+    /// When it was asked.
+    pub hook: Hook,
+    /// Handed out to live tensors.
+    pub in_use_bytes: u64,
+    /// Taken from the system.
+    pub reserved_bytes: u64,
+    /// Resident memory of the worker.
+    pub resident_bytes: u64,
+    /// Requests since load.
+    pub runs: u64,
+    /// How long the model had been idle, where that was the reason to ask.
+    pub idle_ms: Option<u64>,
+    /// Memory that the system had left, where that was the reason to ask.
+    pub available_bytes: Option<u64>,
+}
+
+impl Saw {
+    /// The figures of a sample.
+    pub fn new(hook: Hook, sample: &Sample) -> Self {
+        let sum = |figure: fn(&crate::ArenaSample) -> u64| sample.arenas.iter().map(figure).sum();
+        Self {
+            hook,
+            in_use_bytes: sum(|arena| arena.in_use_bytes),
+            reserved_bytes: sum(|arena| arena.reserved_bytes),
+            resident_bytes: sample.resident_bytes,
+            runs: sample.runs,
+            idle_ms: None,
+            available_bytes: None,
+        }
+    }
 }

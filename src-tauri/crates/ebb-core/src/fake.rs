@@ -281,6 +281,10 @@ impl Control for FakeControl {
     fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure> {
         options::judge_run_option(key, value, &[Target::cpu(0)])
     }
+
+    fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, Failure> {
+        Ok(texts.iter().map(|text| text.split_whitespace().count() as u32).collect())
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! - What a model holds: [`Sample`], [`ArenaSample`], [`Pool`]. What giving back did: [`ShrinkReport`].
 //! - How a model is loaded: [`LoadOptions`], and [`options`]: as typed → as meant → as it is.
 //! - What a model does: [`Job`] in, [`Chunk`]s and [`Figures`] out, through the traits [`Session`] and [`Control`].
-//! - Who decides when memory goes back: the trait [`Policy`].
+//! - Who decides when memory goes back: the trait [`Policy`]. What a plugin is: [`PluginManifest`], [`Capability`].
 //! - What every shell can do: [`operations`]. Where things lie: [`Places`].
 //! - How anything fails: [`Failure`], the one error form of every door.
 //!
@@ -28,6 +28,7 @@ mod model;
 pub mod operations;
 pub mod options;
 mod places;
+mod plugin;
 mod policy;
 mod profile;
 mod sample;
@@ -39,7 +40,7 @@ mod size;
 mod target;
 mod transcription;
 
-pub use event::{Event, EventKind};
+pub use event::{Event, EventKind, Hook, Saw};
 pub use failure::{Code, ErrorBody, ErrorFields, Failure};
 pub use generation::{
     FinishReason, GenerateFigures, Generation, Message, Piece, ResponseFormat, TokenLogprob, Tool, ToolCall,
@@ -57,6 +58,9 @@ pub use model::{
     TensorInfo,
 };
 pub use places::{Endpoint, Places};
+pub use plugin::{
+    Capability, CapabilityRequest, PluginLimits, PluginManifest, PluginWorld, Promise, PromiseFigure,
+};
 pub use policy::{Decision, Outcome, Policy, RunReport, ShrinkEvery};
 pub use profile::{DEFAULT_PROFILE, built_in_profiles};
 pub use sample::{ArenaSample, Memory, Pool, Sample};

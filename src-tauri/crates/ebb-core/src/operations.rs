@@ -5,12 +5,19 @@ mod host;
 mod keys;
 mod memory;
 mod models;
+mod plugins;
 mod work;
 
 pub use host::{Check, CheckState, Doctor, HostStatus, OptionList, Profile, ProfileList, Shutdown};
 pub use keys::{AddKey, AddedKey, KeyEntry, KeyList, KeyScope};
 pub use memory::{Armed, RuntimeOptions, SetRuntimeOption, ShrinkRequest, Stats};
 pub use models::{AddModel, Estimate, LoadReport, ModelEntry, ModelList, ModelState, UnloadReport};
+pub use plugins::{
+    AskAnswer, AskPiece, AskRequest, Asked, AttachPlugin, Attachment, CapabilityState, Citation,
+    CollectionState, CountTokens, DetachPlugin, Grant, Grants, IngestPiece, IngestReport, InstallPlugin,
+    LogLevel, PluginEntry, PluginIndex, PluginList, PluginLog, PluginLogLine, PluginOrigin, PluginProgress,
+    PluginSettings, RunningCall, Skipped, TokenCounts,
+};
 pub use work::{
     EmbedAnswer, EmbedPiece, EmbedRequest, GenerateAnswer, GeneratePiece, GenerateRequest, RequestOptions,
     RunAnswer, RunRequest, TensorValue, TranscribeAnswer, TranscribePiece, TranscribeRequest,

@@ -86,6 +86,21 @@ impl Places {
         self.home.join("profiles")
     }
 
+    /// What the user installed, granted and attached.
+    pub fn plugins_file(&self) -> PathBuf {
+        self.home.join("plugins.json")
+    }
+
+    /// Installed plugins and what they keep: a folder each, named by its id.
+    pub fn plugins_folder(&self) -> PathBuf {
+        self.home.join("plugins")
+    }
+
+    /// Compiled plugins, which can be made again.
+    pub fn compiled_plugins_folder(&self) -> PathBuf {
+        self.cache.join("plugins")
+    }
+
     /// Folders whose subfolders hold ONNX Runtime libraries, best first.
     pub fn runtime_folders(&self) -> Vec<PathBuf> {
         vec![self.home.join("runtimes"), self.cache.join("runtimes")]

@@ -77,6 +77,26 @@ pub trait Policy: Send {
         let _ = (idle_ms, now);
         Ok(Decision::Keep)
     }
+
+    /// When the system runs short of memory: bytes available, and bytes of the whole machine. Models are asked one after
+    /// the other, the least recently used first, until there is enough again.
+    ///
+    /// # Errors
+    /// The policy's own; counts as keep.
+    fn on_pressure(
+        &mut self,
+        available_bytes: u64,
+        total_bytes: u64,
+        now: &Sample,
+    ) -> Result<Decision, Failure> {
+        let _ = (available_bytes, total_bytes, now);
+        Ok(Decision::Keep)
+    }
+
+    /// Why it decides nothing any more, once it has failed too often: it is then dropped from its model, and that is told.
+    fn given_up(&self) -> Option<String> {
+        None
+    }
 }
 
 /// How long a model is idle before what its last requests left behind is given back.

@@ -78,4 +78,10 @@ pub trait Control: Send + Sync {
     /// # Errors
     /// Where the value is malformed (see [`Target::parse_list`]) or too long for ONNX Runtime.
     fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure>;
+
+    /// Counts the tokens that the model's own tokenizer makes of each text, special tokens not counted.
+    ///
+    /// # Errors
+    /// [`crate::Code::Unsupported`] where the model has no tokenizer.
+    fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, Failure>;
 }

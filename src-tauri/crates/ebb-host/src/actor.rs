@@ -9,7 +9,7 @@ use std::{
 };
 
 use ebb_core::{
-    Code, Decision, EventKind, Failure, Policy, RunReport, Sample, Target,
+    Code, Decision, EventKind, Failure, Hook, Policy, RunReport, Sample, Saw, Target,
     operations::{ModelState, UnloadReport},
 };
 use ebb_ipc::{Ask, Ended};
@@ -38,6 +38,7 @@ pub(crate) struct Actor {
     policies: Vec<Box<dyn Policy>>,
     reports: mpsc::UnboundedReceiver<Report>,
     orders: mpsc::UnboundedReceiver<Order>,
+    wishes: mpsc::UnboundedReceiver<Wish>,
     /// When the worker was last started.
     started: Instant,
     /// Wait before the next restart.
@@ -46,6 +47,14 @@ pub(crate) struct Actor {
 
 /// The one order to an actor: unload the model, and report.
 pub(crate) type Order = oneshot::Sender<UnloadReport>;
+
+/// What an actor is asked for, in its turn.
+pub(crate) enum Wish {
+    /// Other policies from now on; those of the same name that stay keep their state only if they are the same objects.
+    Policies(Vec<Box<dyn Policy>>),
+    /// The system is short of memory: ask the policies, and say whether one of them did something.
+    Pressure { available_bytes: u64, total_bytes: u64, acted: oneshot::Sender<bool> },
+}
 
 /// Why an actor's work is over.
 enum Leave {
@@ -61,9 +70,10 @@ impl Actor {
         policies: Vec<Box<dyn Policy>>,
         reports: mpsc::UnboundedReceiver<Report>,
         orders: mpsc::UnboundedReceiver<Order>,
+        wishes: mpsc::UnboundedReceiver<Wish>,
     ) -> Self {
         let wait = model.config.restart_first;
-        Self { model, policies, reports, orders, started: Instant::now(), wait }
+        Self { model, policies, reports, orders, wishes, started: Instant::now(), wait }
     }
 
     /// Works until the model is unloaded.
@@ -90,6 +100,8 @@ impl Actor {
                     None => self.rest().await?,
                 },
                 order = self.orders.recv() => return Err(order.map_or(Leave::Done, Leave::Told)),
+                // It is never closed before the orders are.
+                Some(wish) = self.wishes.recv() => self.grant(wish).await?,
                 _ = sampling.tick() => self.sample().await?,
                 _ = idle.tick(), if self.model.is_idle() && !self.policies.is_empty() => self.idle().await?,
             }
@@ -113,7 +125,8 @@ impl Actor {
 
     async fn ended(&mut self, ended: Ended) -> Result<(), Leave> {
         let report = self.record(ended);
-        self.decide(|policy| policy.on_run(&report)).await
+        let saw = Saw::new(Hook::Run, &report.after);
+        self.decide(saw, |policy| policy.on_run(&report)).await.map(drop)
     }
 
     /// Records and tells what a job left behind.
@@ -122,7 +135,16 @@ impl Actor {
         let model = &self.model;
         model.used();
         model.recorder.count_cap_retries(cap_retries);
-        model.tell(EventKind::Run { run, outcome, took_us, items, cap_retries });
+        let queued = model.queued();
+        model.tell(EventKind::Run {
+            run,
+            outcome,
+            took_us,
+            items,
+            cap_retries,
+            queued,
+            after: sample.clone(),
+        });
         match shrink {
             Some((cause, Ok(report))) => model.tell_shrink(cause.as_str(), report),
             Some((cause, Err(failure))) => {
@@ -131,33 +153,59 @@ impl Actor {
             None => {}
         }
         model.tell_all(model.recorder.note(sample.clone()));
-        RunReport {
-            model: model.spec.alias.clone(),
-            outcome,
-            took_us,
-            items,
-            queued: model.queued(),
-            after: sample,
-        }
+        RunReport { model: model.spec.alias.clone(), outcome, took_us, items, queued, after: sample }
     }
 
     async fn idle(&mut self) -> Result<(), Leave> {
         let idle_ms = u64::try_from(self.model.last_used().elapsed().as_millis()).unwrap_or(u64::MAX);
         let now = self.model.recorder.last();
-        self.decide(|policy| policy.on_idle(idle_ms, &now)).await
+        let saw = Saw { idle_ms: Some(idle_ms), ..Saw::new(Hook::Idle, &now) };
+        self.decide(saw, |policy| policy.on_idle(idle_ms, &now)).await.map(drop)
     }
 
-    /// Asks the policies in order. The first decision other than keep holds; the others are told of.
+    async fn grant(&mut self, wish: Wish) -> Result<(), Leave> {
+        match wish {
+            Wish::Policies(policies) => self.attach(policies),
+            Wish::Pressure { available_bytes, total_bytes, acted } => {
+                let now = self.model.recorder.last();
+                let saw = Saw { available_bytes: Some(available_bytes), ..Saw::new(Hook::Pressure, &now) };
+                let decided =
+                    self.decide(saw, |policy| policy.on_pressure(available_bytes, total_bytes, &now)).await;
+                // Whoever asked may have left.
+                let _heard = acted.send(!matches!(decided, Ok(false)));
+                decided?;
+            }
+        }
+        Ok(())
+    }
+
+    /// These policies decide from now on.
+    fn attach(&mut self, policies: Vec<Box<dyn Policy>>) {
+        let before: Vec<String> = names(&self.policies);
+        let now = names(&policies);
+        self.policies = policies;
+        for policy in before.iter().filter(|name| !now.contains(name)) {
+            self.model.tell(EventKind::Detached { policy: policy.clone(), reason: None });
+        }
+        for policy in now.into_iter().filter(|name| !before.contains(name)) {
+            self.model.tell(EventKind::Attached { policy });
+        }
+    }
+
+    /// Asks the policies in order. The first decision other than keep holds; the others are told of. Says whether one did.
     async fn decide(
         &mut self,
+        saw: Saw,
         mut ask: impl FnMut(&mut dyn Policy) -> Result<Decision, Failure>,
-    ) -> Result<(), Leave> {
+    ) -> Result<bool, Leave> {
         let mut chosen: Option<(String, Decision)> = None;
         for policy in &mut self.policies {
             let name = policy.name().to_owned();
+            let began = Instant::now();
             // A policy that panics loses its turn, not the model's.
             let decided = catch_unwind(AssertUnwindSafe(|| ask(policy.as_mut())))
                 .unwrap_or_else(|_| Err(Failure::new(Code::Internal, "it panicked")));
+            let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             let told = match decided {
                 Ok(Decision::Keep) => continue,
                 Ok(decision) if chosen.is_none() => {
@@ -168,12 +216,25 @@ impl Actor {
                 Ok(decision) => format!("{decision:?}, but another policy came first"),
                 Err(failure) => format!("keep, because it failed: {failure}"),
             };
-            self.model.tell(EventKind::Policy { policy: name, decision: told });
+            self.model.tell(EventKind::Policy { policy: name, decision: told, saw: saw.clone(), took_us });
         }
+        self.drop_those_that_gave_up();
         match chosen {
-            Some((policy, decision)) => self.apply(&policy, decision).await,
-            None => Ok(()),
+            Some((policy, decision)) => self.apply(&policy, decision).await.map(|()| true),
+            None => Ok(false),
         }
+    }
+
+    fn drop_those_that_gave_up(&mut self) {
+        let model = &self.model;
+        self.policies.retain(|policy| {
+            let reason = policy.given_up();
+            if let Some(reason) = &reason {
+                let (policy, reason) = (policy.name().to_owned(), Some(reason.clone()));
+                model.tell(EventKind::Detached { policy, reason });
+            }
+            reason.is_none()
+        });
     }
 
     async fn apply(&mut self, policy: &str, decision: Decision) -> Result<(), Leave> {
@@ -305,6 +366,10 @@ impl Actor {
             warnings: Vec::new(),
         }
     }
+}
+
+fn names(policies: &[Box<dyn Policy>]) -> Vec<String> {
+    policies.iter().map(|policy| policy.name().to_owned()).collect()
 }
 
 /// What the worker holds, if there is one.

@@ -53,7 +53,15 @@ fn log(model: &str, kind: &EventKind) {
         EventKind::NearCap { device, reserved_bytes, limit_bytes } => {
             tracing::warn!(model, %device, reserved_bytes, limit_bytes, "the arena is near its cap");
         }
-        EventKind::Policy { policy, decision } => tracing::info!(model, policy, decision, "policy decided"),
+        EventKind::Policy { policy, decision, saw, took_us } => {
+            let (in_use_bytes, reserved_bytes) = (saw.in_use_bytes, saw.reserved_bytes);
+            tracing::info!(model, policy, decision, in_use_bytes, reserved_bytes, took_us, "policy decided");
+        }
+        EventKind::Attached { policy } => tracing::info!(model, policy, "policy attached"),
+        EventKind::Detached { policy, reason: None } => tracing::info!(model, policy, "policy detached"),
+        EventKind::Detached { policy, reason: Some(reason) } => {
+            tracing::warn!(model, policy, reason, "policy detached by the host");
+        }
         EventKind::LoadFailed { reason } => tracing::error!(model, reason, "loading failed"),
         EventKind::Crashed { reason, restart_in_ms } => {
             tracing::error!(model, reason, restart_in_ms, "the worker ended by itself");

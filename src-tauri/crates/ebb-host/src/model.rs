@@ -12,17 +12,23 @@ use std::{
 
 use bytes::Bytes;
 use ebb_core::{
-    Code, EventKind, Failure, Job, KeepAlive, LoadSpec, ModelInfo, Sample, ShrinkReport, Target,
+    Code, EventKind, Failure, Job, KeepAlive, LoadSpec, ModelInfo, Policy, Sample, ShrinkReport, Target,
     operations::{ModelState, Stats},
     options::OptionLine,
 };
 use ebb_ipc::{Answer, Ask};
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
     time::Instant,
 };
 
-use crate::{Error, HostConfig, Running, actor::Order, events::Events, recorder::Recorder, worker::Worker};
+use crate::{
+    Error, HostConfig, Running,
+    actor::{Order, Wish},
+    events::Events,
+    recorder::Recorder,
+    worker::Worker,
+};
 
 /// A model in memory. Cheap to clone; all clones are the same model.
 #[derive(Clone)]
@@ -47,6 +53,7 @@ pub(crate) struct Model {
     pub(crate) options: Mutex<BTreeMap<String, String>>,
     /// To the actor.
     pub(crate) orders: mpsc::UnboundedSender<Order>,
+    wishes: mpsc::UnboundedSender<Wish>,
     places: Arc<Semaphore>,
     waiting: AtomicU32,
     /// Told when the status changes.
@@ -69,7 +76,7 @@ impl Model {
         events: Events,
         (info, sample): (ModelInfo, Sample),
         worker: Worker,
-        orders: mpsc::UnboundedSender<Order>,
+        (orders, wishes): (mpsc::UnboundedSender<Order>, mpsc::UnboundedSender<Wish>),
     ) -> Self {
         let worker = Some(Arc::new(worker));
         Self {
@@ -84,6 +91,7 @@ impl Model {
             config,
             events,
             orders,
+            wishes,
         }
     }
 
@@ -317,6 +325,40 @@ impl ModelHandle {
             Answer::RunOptions(options) => Ok(options),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Counts the tokens that the model's own tokenizer makes of each text, special tokens not counted. It waits for no job.
+    ///
+    /// # Errors
+    /// Where the model has no tokenizer, or no worker serves.
+    pub async fn count_tokens(&self, texts: Vec<String>) -> Result<Vec<u32>, Failure> {
+        match self.0.worker()?.ask(Ask::CountTokens { texts }).await? {
+            Answer::Tokens(tokens) => Ok(tokens),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// What the model held at the end of its last run or at the last sampling, whichever is newer. It asks nobody.
+    pub fn newest(&self) -> Sample {
+        self.0.recorder.last()
+    }
+
+    /// Has these policies decide from now on, in this order, instead of those before.
+    pub fn set_policies(&self, policies: Vec<Box<dyn Policy>>) {
+        // An actor that is gone has unloaded its model.
+        let _heard = self.0.wishes.send(Wish::Policies(policies));
+    }
+
+    /// Has the policies decide because the system is short of memory; says whether one of them did something.
+    pub async fn under_pressure(&self, available_bytes: u64, total_bytes: u64) -> bool {
+        let (acted, answer) = oneshot::channel();
+        let _heard = self.0.wishes.send(Wish::Pressure { available_bytes, total_bytes, acted });
+        answer.await.unwrap_or(false)
+    }
+
+    /// When a request last came or ended.
+    pub fn last_used(&self) -> Instant {
+        self.0.last_used()
     }
 
     /// Since when no job runs or waits; `None` while one does.

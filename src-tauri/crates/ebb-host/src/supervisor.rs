@@ -72,9 +72,11 @@ impl Supervisor {
         let Started { worker, info, sample, reports } =
             started.inspect_err(|failure| claim.unfulfilled_because = failure.message.clone())?;
         let (orders, ordered) = mpsc::unbounded_channel();
+        let (wishes, wished) = mpsc::unbounded_channel();
         let loaded = (info.clone(), sample.clone());
-        let model = Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, orders));
-        tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, ordered).work());
+        let model =
+            Arc::new(Model::new(spec, config, self.0.events.clone(), loaded, worker, (orders, wishes)));
+        tokio::spawn(Actor::new(Arc::clone(&model), policies, reports, ordered, wished).work());
         model.tell(EventKind::Loaded { load_ms: info.load_ms, sample: sample.clone() });
         claim.fulfil(ModelHandle(model));
         let warnings = warnings(device, &info);

@@ -70,6 +70,11 @@ pub enum Ask {
     },
     /// Which run options hold.
     RunOptions,
+    /// How many tokens the model's tokenizer makes of each text.
+    CountTokens {
+        /// The texts.
+        texts: Vec<String>,
+    },
 }
 
 /// Answer to a control.
@@ -86,6 +91,8 @@ pub enum Answer {
     },
     /// To [`Ask::SetRunOption`] and [`Ask::RunOptions`]: all that hold.
     RunOptions(Vec<OptionLine>),
+    /// To [`Ask::CountTokens`]: one count a text.
+    Tokens(Vec<u32>),
 }
 
 /// From the worker.

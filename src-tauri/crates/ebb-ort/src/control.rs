@@ -1,16 +1,18 @@
 //! The controls of a loaded model: what it holds, and giving that back, also while a job runs.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
 use ebb_core::{
-    ArenaSample, Control, DroppedPool, DroppedTarget, Failure, Memory, Pool, ShrinkReport, Target,
+    ArenaSample, Code, Control, DroppedPool, DroppedTarget, Failure, Memory, Pool, ShrinkReport, Target,
     options::{self, OptionLine},
 };
 
-use crate::{Error, generate::Caches, held::Held, process, provider::Chosen, sys};
+use ebb_chat::Language;
+
+use crate::{Error, generate::Caches, held::Held, process, provider::Chosen, sys, tokens::TextTokenizer};
 
 /// Controls of all the sessions that a model has: several for a model of several files.
 #[derive(Debug)]
@@ -21,6 +23,14 @@ pub(crate) struct OrtControl {
     targets: Vec<Target>,
     /// `None` once the model is closed.
     held: RwLock<Option<Arc<Held>>>,
+    counter: OnceLock<Counter>,
+}
+
+/// What counts a model's tokens.
+#[derive(Debug)]
+pub(crate) enum Counter {
+    Texts(Arc<TextTokenizer>),
+    Chat(Arc<Language>),
 }
 
 impl OrtControl {
@@ -37,7 +47,14 @@ impl OrtControl {
             weights_bytes: file_bytes.max(in_use),
             targets,
             held: RwLock::new(Some(held)),
+            counter: OnceLock::new(),
         }
+    }
+
+    /// Counts tokens with this from now on.
+    pub(crate) fn count_with(&self, counter: Counter) {
+        // Told once, by whoever loads the model.
+        let _first = self.counter.set(counter);
     }
 
     /// Arenas that a shrink can reach.
@@ -167,6 +184,19 @@ impl Control for OrtControl {
 
     fn judge_run_option(&self, key: &str, value: &str) -> Result<OptionLine, Failure> {
         options::judge_run_option(key, value, &self.targets)
+    }
+
+    fn count_tokens(&self, texts: &[String]) -> Result<Vec<u32>, Failure> {
+        let count = |text: &String| match self.counter.get() {
+            Some(Counter::Texts(tokenizer)) => {
+                tokenizer.count(text).map_err(|why| Error::request(why, "texts").into())
+            }
+            Some(Counter::Chat(language)) => language.count_tokens(text).map_err(Failure::from),
+            None => Err(Failure::new(Code::Unsupported, format!("'{}' has no tokenizer", self.alias))
+                .hint("an embedding or a chat model has one")
+                .param("model")),
+        };
+        texts.iter().map(count).collect()
     }
 }
 

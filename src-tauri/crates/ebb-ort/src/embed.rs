@@ -5,7 +5,7 @@ mod graph;
 mod pool;
 mod window;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use ebb_core::{
     Chunk, DType, EmbedFigures, EmbeddingInfo, Figures, LoadOptions, Pooling, Progress, Step, Truncation,
@@ -29,7 +29,7 @@ const STEP_TEXT_BYTES: usize = 128 << 10;
 #[derive(Debug)]
 pub(crate) struct Embedder {
     loaded: Loaded,
-    tokenizer: TextTokenizer,
+    tokenizer: Arc<TextTokenizer>,
     config: Config,
     graph: Graph,
     info: EmbeddingInfo,
@@ -57,7 +57,8 @@ impl Embedder {
     /// are not those of an embedding model.
     pub(crate) fn open(folder: &Path, loaded: Loaded, options: &LoadOptions) -> Result<Self, Error> {
         let config = Config::read(folder)?;
-        let tokenizer = TextTokenizer::open(&config.tokenizer_file, config.max_tokens, config.pad_id)?;
+        let tokenizer =
+            Arc::new(TextTokenizer::open(&config.tokenizer_file, config.max_tokens, config.pad_id)?);
         let graph = Graph::read(folder, loaded.inputs(), loaded.outputs())?;
         let pooling = match &config.pooling {
             _ if !graph.per_token => Pooling::Model,
@@ -87,6 +88,11 @@ impl Embedder {
     /// What is particular to the model.
     pub(crate) fn info(&self) -> &EmbeddingInfo {
         &self.info
+    }
+
+    /// What makes tokens of texts.
+    pub(crate) fn tokenizer(&self) -> &Arc<TextTokenizer> {
+        &self.tokenizer
     }
 
     /// Prepares a job.

@@ -87,6 +87,11 @@ impl Generator {
     pub(crate) fn info(&self) -> &ChatInfo {
         &self.info
     }
+
+    /// Its text side.
+    pub(crate) fn language(&self) -> &Arc<Language> {
+        &self.language
+    }
 }
 
 /// Where the cache of a model on this provider lies: on its device where ONNX Runtime gives memory there, else in the CPU

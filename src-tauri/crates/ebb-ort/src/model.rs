@@ -11,7 +11,7 @@ use ebb_core::{
 
 use crate::{
     Error,
-    control::OrtControl,
+    control::{Counter, OrtControl},
     embed::{EmbedRun, Embedder},
     environment::{self, Runtime},
     folder,
@@ -166,11 +166,13 @@ fn ready(
         ModelKind::Embeddings => {
             let embedder = Embedder::open(&spec.path, first, &spec.options)?;
             info.embedding = Some(embedder.info().clone());
+            control.count_with(Counter::Texts(Arc::clone(embedder.tokenizer())));
             Task::Embed(Box::new(embedder))
         }
         ModelKind::Chat => {
             let generator = Generator::open(&spec.path, &found.file, first, provider, &spec.options)?;
             info.chat = Some(generator.info().clone());
+            control.count_with(Counter::Chat(Arc::clone(generator.language())));
             Task::Generate(Box::new(generator))
         }
         ModelKind::Audio => {

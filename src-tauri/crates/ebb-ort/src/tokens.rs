@@ -96,6 +96,15 @@ impl TextTokenizer {
         ids.extend_from_slice(&all[tokens - closing..]);
         Ok(Encoded { used: self.max_tokens, tokens, exact })
     }
+
+    /// How many tokens a text has, without special ones.
+    ///
+    /// # Errors
+    /// Where the tokenizer cannot say some character.
+    pub(crate) fn count(&self, text: &str) -> Result<u32, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        Ok(u32::try_from(encoding.len()).unwrap_or(u32::MAX))
+    }
 }
 
 /// The first `bytes` of a text or somewhat less, cut at a blank where there is one near.

@@ -96,6 +96,7 @@ impl Ledger {
                 Ok(Answer::RunOptions(self.options()))
             }
             Ask::RunOptions => Ok(Answer::RunOptions(self.options())),
+            Ask::CountTokens { texts } => Ok(Answer::Tokens(self.control.count_tokens(&texts)?)),
         }
     }
 

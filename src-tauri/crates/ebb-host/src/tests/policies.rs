@@ -28,7 +28,7 @@ async fn the_first_policy_that_decides_wins_and_a_failing_one_keeps() {
     let second = Script(vec![Ok(Decision::Keep), Ok(Decision::Unload)], "second");
     let model = scene.load(LoadOptions::default(), vec![Box::new(first), Box::new(second)]).await;
     let policy = |kind| match kind {
-        EventKind::Policy { policy, decision } => Some((policy, decision)),
+        EventKind::Policy { policy, decision, .. } => Some((policy, decision)),
         _ => None,
     };
     embed(&model, &["a"]).await.unwrap();

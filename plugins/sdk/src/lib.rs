@@ -1,0 +1,1 @@
+//! Write plugins for Ebb.

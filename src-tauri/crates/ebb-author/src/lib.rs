@@ -1,0 +1,1 @@
+//! What an author of a plugin needs.
