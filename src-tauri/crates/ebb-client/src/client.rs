@@ -5,14 +5,14 @@ use std::{io::ErrorKind, path::PathBuf, time::Duration};
 use ebb_core::{
     Code, Endpoint, ErrorBody, Failure, Places, format_bytes,
     operations::{
-        AddKey, AddModel, AddedKey, Doctor, HostStatus, KeyEntry, KeyList, MAX_BODY_BYTES, ModelEntry,
-        ModelList, OptionList, Profile, ProfileList, Shutdown,
+        AddKey, AddModel, AddedKey, Doctor, HostStatus, InstallPlugin, KeyEntry, KeyList, MAX_BODY_BYTES,
+        ModelEntry, ModelList, OptionList, PluginEntry, PluginList, Profile, ProfileList, Shutdown,
     },
 };
 use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Error, EventStream, Model};
+use crate::{Error, EventStream, Model, Plugin};
 
 /// A host on loopback answers at once or not at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -189,6 +189,27 @@ impl Client {
         self.delete(&["keys", name]).await
     }
 
+    /// Every plugin.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn plugins(&self) -> Result<PluginList, Error> {
+        self.get(&["plugins"], &[]).await
+    }
+
+    /// Installs a plugin. The host reads the path: it must be absolute.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn install_plugin(&self, plugin: &InstallPlugin) -> Result<PluginEntry, Error> {
+        self.post(&["plugins"], plugin).await
+    }
+
+    /// The plugin of that id. Nothing is asked of the host yet.
+    pub fn plugin(&self, id: impl Into<String>) -> Plugin {
+        Plugin::new(self.clone(), id.into())
+    }
+
     /// What happens to models from now on: to all, or to the one named.
     ///
     /// # Errors
@@ -232,7 +253,7 @@ impl Client {
     ) -> Result<RequestBuilder, Error> {
         // An address drops '.' and '..' and would reach another route: no model or profile is called so.
         if let Some(odd) = path.iter().find(|segment| matches!(**segment, "" | "." | "..")) {
-            let message = format!("'{odd}' is not a name of a model or profile");
+            let message = format!("'{odd}' is not a name of anything here");
             return Err(Failure::new(Code::NotFound, message).into());
         }
         let mut url = self.base.clone();

@@ -32,6 +32,7 @@ mod events;
 mod generate;
 mod lines;
 mod model;
+mod plugin;
 mod runtime;
 mod tensor;
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub use error::Error;
 pub use events::EventStream;
 pub use generate::{GenerateStream, Generated};
 pub use model::Model;
+pub use plugin::{Pieces, Plugin};
 pub use runtime::Runtime;
 pub use tensor::Tensor;
 pub use transcribe::{Heard, TranscribeStream};

@@ -4,8 +4,9 @@ use bytes::Bytes;
 use ebb_core::{
     Generation, LoadOptions, Message,
     operations::{
-        EmbedRequest, Estimate, GenerateAnswer, GenerateRequest, LoadReport, MAX_AUDIO_BYTES, ModelEntry,
-        RunAnswer, RunRequest, RuntimeOptions, TranscribeAnswer, TranscribeRequest, UnloadReport,
+        CountTokens, EmbedRequest, Estimate, GenerateAnswer, GenerateRequest, LoadReport, MAX_AUDIO_BYTES,
+        ModelEntry, RunAnswer, RunRequest, RuntimeOptions, TokenCounts, TranscribeAnswer, TranscribeRequest,
+        UnloadReport,
     },
 };
 use reqwest::{Method, header::CONTENT_TYPE};
@@ -73,6 +74,19 @@ impl Model {
     /// See [`Error`].
     pub async fn remove(&self) -> Result<ModelEntry, Error> {
         self.client.delete(&["models", &self.alias]).await
+    }
+
+    /// Tokens that its own tokenizer makes of each text, special ones not counted.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn count_tokens<T: Into<String>>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Vec<u32>, Error> {
+        let body = CountTokens { texts: texts.into_iter().map(Into::into).collect() };
+        let counts: TokenCounts = self.client.post(&["models", &self.alias, "count-tokens"], &body).await?;
+        Ok(counts.tokens)
     }
 
     /// What it will need.

@@ -1,5 +1,7 @@
 //! Requests and answers against a server of one canned answer.
 
+mod plugins;
+
 use ebb_core::{
     Code, DType, EventKind, Places, TensorSpec,
     operations::{MAX_BODY_BYTES, RunRequest, TensorValue},

@@ -141,7 +141,7 @@ class Connection:
         for segment in path:
             # An address drops '.' and '..' and would reach another route: no model or profile is called so.
             if segment in ("", ".", ".."):
-                raise NotFoundError(f"'{segment}' is not a name of a model or profile", code="not_found")
+                raise NotFoundError(f"'{segment}' is not a name of anything here", code="not_found")
         target = "/".join([self._path, "ebb", "v1", *(quote(segment, safe="") for segment in path)])
         pairs = [(name, value) for name, value in query.items() if value is not None]
         return f"{target}?{urlencode(pairs)}" if pairs else target
