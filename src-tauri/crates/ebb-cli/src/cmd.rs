@@ -16,12 +16,15 @@ mod named;
 mod options;
 mod profile;
 mod pull;
+mod record;
 mod run;
 mod server;
 mod texts;
 mod transcribe;
 
 use std::future::Future;
+
+pub(crate) use record::Recorded;
 
 use ebb_core::Places;
 

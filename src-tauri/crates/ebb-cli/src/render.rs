@@ -12,6 +12,7 @@ mod live;
 mod look;
 mod model;
 mod options;
+mod record;
 mod stats;
 mod table;
 
@@ -34,6 +35,7 @@ pub(crate) use live::Live;
 pub(crate) use look::Look;
 pub(crate) use model::{load_report, model_entry, model_list, unload_report};
 pub(crate) use options::{option_list, profile, profile_list};
+pub(crate) use record::{recorded, token_counts};
 pub(crate) use stats::{sample_line, shrink_report, stats};
 pub(crate) use table::{Table, wrapped};
 

@@ -3,9 +3,9 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::Subcommand;
-use ebb_core::Target;
+use ebb_core::{KeepAlive, Target};
 
-use super::{LoadArgs, Pair, PullArgs};
+use super::{LoadArgs, Pair, PullArgs, load::keep_alive};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
@@ -92,6 +92,31 @@ pub(crate) enum ModelCommand {
     RuntimeOptions {
         /// Alias of the model
         model: String,
+    },
+    /// Count the tokens that a model's own tokenizer makes of each text
+    CountTokens {
+        /// Alias of the model
+        model: String,
+        /// The texts
+        #[arg(value_name = "TEXT", required_unless_present = "file", conflicts_with = "file")]
+        texts: Vec<String>,
+        /// Take the texts from a file of UTF-8, one a line; '-' is stdin
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Record what a model holds while it is really used, for policies to be tried on; no texts are in it
+    Record {
+        /// Alias of the model
+        model: String,
+        /// The recording: a line of JSON for each request, sample and shrink
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// End after so long (90, 10m, 8h); without it Ctrl-C does, or unloading the model
+        #[arg(long = "for", value_name = "TIME", value_parser = keep_alive)]
+        time: Option<KeepAlive>,
+        /// Replace the file where there is one
+        #[arg(long)]
+        force: bool,
     },
     /// Estimate what a model will need, and show what is free now; an estimate never blocks a load
     Estimate {

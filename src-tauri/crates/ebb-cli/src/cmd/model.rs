@@ -3,9 +3,12 @@
 use std::{path::Path, time::Duration};
 
 use ebb_client::{Client, Model};
-use ebb_core::{DEFAULT_PROFILE, LoadOptions, Places, Target, operations::AddModel};
+use ebb_core::{
+    DEFAULT_PROFILE, LoadOptions, Places, Target,
+    operations::{AddModel, TokenCounts},
+};
 
-use super::interrupt::or_interrupt;
+use super::{interrupt::or_interrupt, record, texts::Texts};
 use crate::{
     args::{DeviceArg, ModelCommand},
     error::{Error, Result, storage},
@@ -65,6 +68,12 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
         ModelCommand::Estimate { model: alias } => {
             out.show(&model(alias).estimate().await?, render::estimate)
         }
+        ModelCommand::CountTokens { model: alias, texts, file } => {
+            count_tokens(&model(alias), texts, file.as_deref(), out).await
+        }
+        ModelCommand::Record { model: alias, out: file, time, force } => {
+            record::run(&client, &alias, &file, time, force, out).await
+        }
         // Done elsewhere, before this.
         ModelCommand::Find | ModelCommand::Import { .. } | ModelCommand::Pull(_) => Ok(()),
     }
@@ -96,6 +105,22 @@ async fn shrink(model: &Model, after_next_run: bool, devices: Vec<DeviceArg>, ou
         });
     }
     out.show(&model.runtime().shrink_arena(targets).await?, render::shrink_report)
+}
+
+/// Counts in portions that one request can carry.
+async fn count_tokens(model: &Model, texts: Vec<String>, file: Option<&Path>, out: &mut Out) -> Result {
+    let mut texts = match file {
+        Some(path) => Texts::of_file(path)?,
+        None => Texts::typed(texts),
+    };
+    let mut counts = TokenCounts { model: model.alias().to_owned(), tokens: Vec::new() };
+    loop {
+        let portion = texts.portion()?;
+        if portion.is_empty() {
+            return out.show(&counts, render::token_counts);
+        }
+        counts.tokens.extend(model.count_tokens(portion).await?);
+    }
 }
 
 /// A table that is drawn again and again; where nobody looks at a terminal, one line for each sample.
