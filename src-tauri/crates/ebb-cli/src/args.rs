@@ -5,7 +5,9 @@ mod key;
 mod load;
 mod model;
 mod pair;
+mod plugin;
 mod pull;
+mod rag;
 mod request;
 mod server;
 mod transcribe;
@@ -20,7 +22,9 @@ pub(crate) use key::KeyCommand;
 pub(crate) use load::LoadArgs;
 pub(crate) use model::{DeviceArg, ModelCommand};
 pub(crate) use pair::{InputArg, Pair};
+pub(crate) use plugin::{GrantArgs, PluginCommand, RunArgs as PluginRunArgs, Wanted};
 pub(crate) use pull::PullArgs;
+pub(crate) use rag::{RagCommand, RagModels};
 pub(crate) use request::RequestArgs;
 pub(crate) use server::{RunArgs as ServerRunArgs, ServerCommand};
 pub(crate) use transcribe::{TranscribeArgs, TranscriptFormat};
@@ -101,6 +105,12 @@ pub(crate) enum Command {
     /// Named sets of load options
     #[command(subcommand)]
     Profile(ProfileCommand),
+    /// Plugins: policies that decide when memory goes back, pipelines that answer from documents
+    #[command(subcommand)]
+    Plugin(PluginCommand),
+    /// Ask your own documents, through the plugin rag
+    #[command(subcommand)]
+    Rag(RagCommand),
     /// Keys by which apps use the host
     #[command(subcommand)]
     Key(KeyCommand),

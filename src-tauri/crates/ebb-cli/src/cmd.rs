@@ -14,8 +14,10 @@ mod manual;
 mod model;
 mod named;
 mod options;
+mod plugin;
 mod profile;
 mod pull;
+mod rag;
 mod record;
 mod run;
 mod server;
@@ -55,6 +57,8 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
                     Command::Chat(args) => chat::run(args, &places, out).await,
                     Command::Complete(args) => complete::run(args, &places, out).await,
                     Command::Transcribe(args) => transcribe::run(args, &places, out).await,
+                    Command::Plugin(command) => plugin::run(command, &places, out).await,
+                    Command::Rag(command) => rag::run(command, &places, out).await,
                     Command::Key(command) => key::run(command, &places, out).await,
                     Command::Run(args) => run::run(args, &places, out).await,
                     Command::Profile(command) => profile::run(command, &places, out).await,

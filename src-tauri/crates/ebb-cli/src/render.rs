@@ -12,6 +12,8 @@ mod live;
 mod look;
 mod model;
 mod options;
+mod plugin;
+mod rag;
 mod record;
 mod stats;
 mod table;
@@ -35,6 +37,11 @@ pub(crate) use live::Live;
 pub(crate) use look::Look;
 pub(crate) use model::{load_report, model_entry, model_list, unload_report};
 pub(crate) use options::{option_list, profile, profile_list};
+pub(crate) use plugin::{
+    consent, plugin_attachments, plugin_capabilities, plugin_entry, plugin_list, plugin_log_line,
+    plugin_settings,
+};
+pub(crate) use rag::{citations, ingest_report, plugin_index};
 pub(crate) use record::{recorded, token_counts};
 pub(crate) use stats::{sample_line, shrink_report, stats};
 pub(crate) use table::{Table, wrapped};
