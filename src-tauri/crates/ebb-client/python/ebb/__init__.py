@@ -32,6 +32,7 @@ from .errors import (
 )
 from .events import Event, EventStream
 from .model import Model
+from .plugin import AskAnswer, AskStream, IngestStream, Plugin
 from .runtime import Runtime
 from .tensor import Tensor
 from .transcribe import Transcript, TranscribeStream
@@ -40,6 +41,8 @@ from .words import LoadOptions, Message, RequestOptions, Tool
 __all__ = [
     "AccessError",
     "Answer",
+    "AskAnswer",
+    "AskStream",
     "BusyError",
     "CancelledError",
     "ChatStream",
@@ -49,6 +52,7 @@ __all__ = [
     "Event",
     "EventStream",
     "HostError",
+    "IngestStream",
     "LoadOptions",
     "MemoryLimitError",
     "Message",
@@ -57,6 +61,7 @@ __all__ = [
     "NotFoundError",
     "NotRunningError",
     "Piece",
+    "Plugin",
     "ProtocolError",
     "RequestError",
     "RequestOptions",

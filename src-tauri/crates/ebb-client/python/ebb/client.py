@@ -11,6 +11,7 @@ from .connection import Connection
 from .events import EventStream
 from .model import Model
 from .places import endpoint
+from .plugin import Plugin
 from .record import read
 from .records import (
     AddedKey,
@@ -23,6 +24,8 @@ from .records import (
     ModelEntry,
     ModelList,
     OptionList,
+    PluginEntry,
+    PluginList,
     Profile,
     ProfileList,
 )
@@ -83,6 +86,19 @@ class Client:
         if alias is not None:
             body["alias"] = alias
         return read(ModelEntry, self._way.post(["models"], body))
+
+    def plugin(self, id: str) -> Plugin:
+        """The plugin of that id. Nothing is asked of the host yet."""
+        return Plugin(self._way, id)
+
+    def plugins(self) -> List[PluginEntry]:
+        """Every plugin."""
+        return read(PluginList, self._way.get("plugins")).plugins
+
+    def install_plugin(self, path: Union[str, "os.PathLike[str]"], *, replace: bool = False) -> PluginEntry:
+        """Installs a plugin from its component, or from its folder while it is developed."""
+        body = {"path": os.path.abspath(path), "replace": replace}
+        return read(PluginEntry, self._way.post(["plugins"], body))
 
     def status(self) -> HostStatus:
         """How the host fares."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Literal, Mapping, Optional, Sequence, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Union, cast, overload
 
 from .chat import Answer, ChatStream, generate_body, messages
 from .connection import Body, Connection, check_length, to_json
@@ -12,7 +12,7 @@ from .embed import Embeddings, as_lists, into_numpy
 from .errors import RequestError
 from .events import EventStream
 from .record import read
-from .records import Estimate, LoadReport, ModelEntry, OptionLine, UnloadReport
+from .records import Estimate, LoadReport, ModelEntry, OptionLine, TokenCounts, UnloadReport
 from .runtime import Runtime
 from .tensor import Outputs, Tensor, received, sent
 from .transcribe import MAX_AUDIO_BYTES, Audio, Transcript, TranscribeStream, opened
@@ -58,6 +58,12 @@ class Model:
     def estimate(self) -> Estimate:
         """What it will need."""
         return read(Estimate, self._way.get("models", self.alias, "estimate"))
+
+    def count_tokens(self, texts: Iterable[str]) -> List[int]:
+        """Tokens that its own tokenizer makes of each text, special ones not counted."""
+        if isinstance(texts, str):
+            raise _misused("count_tokens takes a list of texts", "write count_tokens([text])", "texts")
+        return read(TokenCounts, self._way.post(self._path("count-tokens"), {"texts": list(texts)})).tokens
 
     def set_runtime_option(self, key: str, value: Value) -> Sequence[OptionLine]:
         """Short for `runtime.set_option`."""

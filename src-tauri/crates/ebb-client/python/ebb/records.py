@@ -433,3 +433,184 @@ class KeyList:
 @dataclass(frozen=True)
 class Doctor:
     checks: List[Check]
+
+
+@dataclass(frozen=True)
+class CapabilityRequest:
+    """A capability that a plugin asks for, and the author's reason."""
+
+    capability: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class PluginManifest:
+    """What a plugin says of itself."""
+
+    id: str
+    name: str
+    version: str
+    description: str
+    author: str
+    licence: str
+    world: str
+    contract: str
+    capabilities: List[CapabilityRequest] = field(default_factory=list)
+    homepage: Optional[str] = None
+    settings: Any = None
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Something granted to a plugin: on models by alias (`*`: every model), on paths for documents."""
+
+    capability: str
+    models: List[str] = field(default_factory=list)
+    paths: List[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CapabilityState:
+    """A capability: what was asked, granted and really used."""
+
+    capability: str
+    asked: Optional[str]
+    meaning: str
+    granted: Optional[Grant]
+    calls: int
+    refused: int
+    last_used_at_ms: Optional[int]
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A policy on a model; the first by position that decides something other than keep wins."""
+
+    plugin: str
+    model: str
+    position: int
+    active: bool
+    detached_because: Optional[str]
+    calls: int
+    decisions: int
+    failures: int
+    call_us: Optional[int]
+
+
+@dataclass(frozen=True)
+class PluginEntry:
+    """A plugin: what it says of itself, what it may do, where it is attached."""
+
+    manifest: PluginManifest
+    origin: str
+    path: str
+    size_bytes: int
+    sha256: str
+    capabilities: List[CapabilityState]
+    attachments: List[Attachment]
+    settings: Dict[str, Any]
+    limits: Dict[str, Any]
+    store_bytes: int
+    memory_bytes: int
+    cpu_us: int
+    broken: Optional[str]
+
+
+@dataclass(frozen=True)
+class PluginList:
+    plugins: List[PluginEntry]
+
+
+@dataclass(frozen=True)
+class PluginLogLine:
+    """A line of a plugin's log: the plugin's own, or the host's about it."""
+
+    seq: int
+    time_ms: int
+    level: str
+    request: int
+    model: Optional[str]
+    from_host: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class PluginLog:
+    lines: List[PluginLogLine]
+
+
+@dataclass(frozen=True)
+class PluginProgress:
+    """How far a plugin's call is, 0 to 1, and what is being done."""
+
+    fraction: float
+    message: str
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A document that could not be read, and why."""
+
+    document: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What an ingest did."""
+
+    documents: int
+    chunks: int
+    unchanged: int
+    removed: int
+    skipped: List[Skipped]
+    more: Dict[str, int]
+    took_ms: int
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A passage that an answer rests on; `start` and `end` are bytes within the document's text."""
+
+    number: int
+    document: str
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class AskAnswer:
+    """A grounded answer."""
+
+    answer: str
+    citations: List[Citation]
+    took_ms: int
+
+
+@dataclass(frozen=True)
+class CollectionState:
+    """A collection of a plugin's store."""
+
+    name: str
+    dimensions: int
+    documents: int
+    chunks: int
+
+
+@dataclass(frozen=True)
+class PluginIndex:
+    """What a pipeline's index holds."""
+
+    plugin: str
+    collections: List[CollectionState]
+    store_bytes: int
+    index_memory_bytes: int
+    paths: List[str]
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    model: str
+    tokens: List[int]

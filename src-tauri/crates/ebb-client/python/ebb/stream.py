@@ -15,6 +15,9 @@ class PartStream(Generic[Part]):
     """The parts of an answer as they come in. Leaving it before its end, by `break`, `with` or `close()`, closes the
     connection, and the host cancels the request."""
 
+    #: The line that is the last.
+    _LAST = "figures"
+
     def __init__(self, lines: Lines) -> None:
         self._lines: Optional[Lines] = lines
 
@@ -61,7 +64,7 @@ class PartStream(Generic[Part]):
             ((tag, value),) = record.items()
             if tag == "error":
                 raise from_fields(value)
-            if tag == "figures":
+            if tag == self._LAST:
                 self._lines = None
                 self._end(value)
                 lines.finish()
