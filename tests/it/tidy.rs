@@ -3,6 +3,7 @@
 
 mod manifests;
 mod source;
+mod wit;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
