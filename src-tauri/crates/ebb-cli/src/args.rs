@@ -1,5 +1,6 @@
 //! What can be typed. The comments here are the help, the man page and the reference in `docs/cli.md`.
 
+mod complete;
 mod generate;
 mod key;
 mod load;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use complete::{answer_shell, script};
 pub(crate) use generate::{ChatArgs, CompleteArgs, SamplingArgs};
 pub(crate) use key::KeyCommand;
 pub(crate) use load::LoadArgs;
@@ -121,7 +123,9 @@ pub(crate) enum Command {
     Doctor,
     /// Watch memory rise under real work and go down again, live
     Demo(DemoArgs),
-    /// Print shell completions
+    /// Print the script that has a shell complete commands, options, and the ids of models and plugins
+    ///
+    /// Such as: source <(ebb completions bash). It asks the program itself: read it anew when a shell starts.
     Completions {
         /// For which shell
         shell: clap_complete::Shell,

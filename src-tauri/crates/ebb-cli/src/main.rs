@@ -24,6 +24,7 @@ use args::{Cli, Color};
 use render::{Look, Out};
 
 fn main() -> ExitCode {
+    args::answer_shell();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => {

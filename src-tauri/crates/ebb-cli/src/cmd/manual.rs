@@ -5,16 +5,13 @@ use std::path::Path;
 use clap::CommandFactory as _;
 
 use crate::{
-    args::Cli,
+    args::{Cli, script},
     error::{Result, storage},
     render::Out,
 };
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &mut Out) -> Result {
-    // Not into `out` itself: the generator panics where writing fails.
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "ebb", &mut script);
-    Ok(std::io::Write::write_all(out, &script)?)
+    Ok(std::io::Write::write_all(out, &script(shell)?)?)
 }
 
 pub(super) fn man(folder: Option<&Path>, out: &mut Out) -> Result {
