@@ -36,15 +36,14 @@ pub(super) async fn revoke(plugin: &Plugin, args: GrantArgs, out: &mut Out) -> R
 /// The capabilities as typed; `all` is every one that the plugin asks for.
 fn named(typed: &[Wanted], entry: &PluginEntry) -> Vec<Capability> {
     let asked = entry.manifest.capabilities.iter().map(|request| request.capability);
-    let mut named: Vec<Capability> = match typed.iter().any(|one| *one == Wanted::All) {
-        true => asked.collect(),
-        false => typed
-            .iter()
-            .filter_map(|one| match one {
-                Wanted::One(capability) => Some(*capability),
-                Wanted::All => None,
-            })
-            .collect(),
+    let mut named: Vec<Capability> = if typed.contains(&Wanted::All) {
+        asked.collect()
+    } else {
+        let one = |wanted: &Wanted| match wanted {
+            Wanted::One(capability) => Some(*capability),
+            Wanted::All => None,
+        };
+        typed.iter().filter_map(one).collect()
     };
     named.sort_unstable();
     named.dedup();
