@@ -134,7 +134,8 @@ fn kind(media_type: &str, name: &str, bytes: &[u8]) -> Kind {
     if head.windows(5).any(|window| window == b"%PDF-") {
         return Kind::Pdf;
     }
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
+    let extension =
+        name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
     match (media_type, extension.as_str()) {
         ("application/pdf", _) => Kind::Pdf,
         ("text/html" | "application/xhtml+xml", _) | (_, "html" | "htm" | "xhtml") => Kind::Html,

@@ -11,15 +11,50 @@ use super::writer::Writer;
 
 /// Elements whose content no reader of the page looks for.
 const HIDDEN: [&[u8]; 13] = [
-    b"script", b"style", b"nav", b"template", b"noscript", b"svg", b"math", b"iframe", b"object", b"select", b"button",
-    b"canvas", b"noembed",
+    b"script",
+    b"style",
+    b"nav",
+    b"template",
+    b"noscript",
+    b"svg",
+    b"math",
+    b"iframe",
+    b"object",
+    b"select",
+    b"button",
+    b"canvas",
+    b"noembed",
 ];
 
 /// Elements that begin and end a block.
 const BLOCKS: [&[u8]; 27] = [
-    b"p", b"div", b"section", b"article", b"main", b"header", b"footer", b"aside", b"ul", b"ol", b"dl", b"dt",
-    b"table", b"thead", b"tbody", b"caption", b"blockquote", b"figure", b"figcaption", b"hr", b"form", b"fieldset",
-    b"address", b"details", b"summary", b"body", b"pre",
+    b"p",
+    b"div",
+    b"section",
+    b"article",
+    b"main",
+    b"header",
+    b"footer",
+    b"aside",
+    b"ul",
+    b"ol",
+    b"dl",
+    b"dt",
+    b"table",
+    b"thead",
+    b"tbody",
+    b"caption",
+    b"blockquote",
+    b"figure",
+    b"figcaption",
+    b"hr",
+    b"form",
+    b"fieldset",
+    b"address",
+    b"details",
+    b"summary",
+    b"body",
+    b"pre",
 ];
 
 /// Reads a page, or a part of one.

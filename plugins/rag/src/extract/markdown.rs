@@ -70,7 +70,9 @@ impl Reader<'_> {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Heading(_) => self.writer.end_heading(),
-            TagEnd::Paragraph | TagEnd::BlockQuote(_) | TagEnd::Table | TagEnd::FootnoteDefinition => self.block(),
+            TagEnd::Paragraph | TagEnd::BlockQuote(_) | TagEnd::Table | TagEnd::FootnoteDefinition => {
+                self.block()
+            }
             TagEnd::CodeBlock => {
                 self.verbatim = false;
                 self.block();

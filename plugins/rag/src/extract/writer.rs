@@ -25,7 +25,15 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(limit: usize) -> Self {
-        Self { made: Extracted::default(), gap: Gap::None, heading: None, page: false, item: false, limit, full: false }
+        Self {
+            made: Extracted::default(),
+            gap: Gap::None,
+            heading: None,
+            page: false,
+            item: false,
+            limit,
+            full: false,
+        }
     }
 
     /// What comes next is a block of its own.

@@ -53,7 +53,9 @@ fn inflate(bytes: &[u8], budget: &Budget) -> Result<Vec<u8>, Unreadable> {
     for decompress in [decompress_to_vec_zlib_with_limit, decompress_to_vec_with_limit] {
         match decompress(bytes, budget.left) {
             Ok(bytes) => return Ok(bytes),
-            Err(error) if error.status == TINFLStatus::HasMoreOutput => return Err(Unreadable::Inflates(budget.whole)),
+            Err(error) if error.status == TINFLStatus::HasMoreOutput => {
+                return Err(Unreadable::Inflates(budget.whole));
+            }
             Err(error) if !error.output.is_empty() => return Ok(error.output),
             Err(_) => {}
         }
@@ -144,7 +146,8 @@ fn ascii85(bytes: &[u8]) -> Vec<u8> {
             return group.clear();
         }
         group.resize(5, 84);
-        let number = group.iter().fold(0u32, |sum, &digit| sum.wrapping_mul(85).wrapping_add(u32::from(digit)));
+        let number =
+            group.iter().fold(0u32, |sum, &digit| sum.wrapping_mul(85).wrapping_add(u32::from(digit)));
         out.extend_from_slice(&number.to_be_bytes()[..given - 1]);
         group.clear();
     };
@@ -184,7 +187,8 @@ fn predict(bytes: Vec<u8>, parameters: &Dict) -> Vec<u8> {
         for (index, &byte) in row[1..].iter().enumerate() {
             let left = if index >= pixel { out[start + index - pixel] } else { 0 };
             let above = if start >= width { out[start - width + index] } else { 0 };
-            let corner = if start >= width && index >= pixel { out[start - width + index - pixel] } else { 0 };
+            let corner =
+                if start >= width && index >= pixel { out[start - width + index - pixel] } else { 0 };
             out.push(byte.wrapping_add(match kind {
                 1 => left,
                 2 => above,

@@ -129,7 +129,8 @@ impl<'a> Lexer<'a> {
         let mut name = Vec::with_capacity(raw.len());
         let mut at = 0;
         while let Some(&byte) = raw.get(at) {
-            let digits = raw.get(at + 1).zip(raw.get(at + 2)).and_then(|(&a, &b)| Some(digit(a)? << 4 | digit(b)?));
+            let digits =
+                raw.get(at + 1).zip(raw.get(at + 2)).and_then(|(&a, &b)| Some(digit(a)? << 4 | digit(b)?));
             match digits.filter(|_| byte == b'#') {
                 Some(escaped) => {
                     name.push(escaped);
@@ -230,7 +231,9 @@ impl<'a> Lexer<'a> {
             match self.nested(depth + 1)? {
                 Object::Word(word) if word == b"]" => return Some(Object::Array(array)),
                 // The end was forgotten.
-                Object::Word(word) if matches!(&word[..], b"obj" | b"endobj" | b"stream" | b"endstream") => return None,
+                Object::Word(word) if matches!(&word[..], b"obj" | b"endobj" | b"stream" | b"endstream") => {
+                    return None;
+                }
                 object => array.push(object),
             }
         }
@@ -253,7 +256,9 @@ impl<'a> Lexer<'a> {
                     self.at += usize::from(self.peek() == Some(b'>'));
                     return Some(Object::Dict(Dict(dict)));
                 }
-                Object::Word(word) if matches!(&word[..], b"obj" | b"endobj" | b"stream" | b"endstream") => return None,
+                Object::Word(word) if matches!(&word[..], b"obj" | b"endobj" | b"stream" | b"endstream") => {
+                    return None;
+                }
                 _ => {}
             }
         }
