@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
-
 use crate::backend;
 pub use crate::bindings::plugin_host::Level;
 
@@ -14,26 +12,6 @@ pub fn log(level: Level, line: fmt::Arguments<'_>) {
         Some(line) => backend::log(level, line),
         None => backend::log(level, &line.to_string()),
     }
-}
-
-/// A setting: what the user chose, else the default in the manifest's schema. `None` where neither is, or where it is of
-/// another type than `T`, which is written into the log.
-///
-/// A policy reads a setting anew once a second, a pipeline once a call, however often this is called.
-pub fn setting<T: DeserializeOwned>(name: &str) -> Option<T> {
-    let json = backend::setting(name)?;
-    match serde_json::from_str(&json) {
-        Ok(value) => Some(value),
-        Err(_) => {
-            log(Level::Warn, format_args!("the setting '{name}' is {json}, which does not fit"));
-            None
-        }
-    }
-}
-
-/// [`setting`], or `default`.
-pub fn setting_or<T: DeserializeOwned>(name: &str, default: T) -> T {
-    setting(name).unwrap_or(default)
 }
 
 /// Tells whoever waits for the call how far it is, 0 to 1, and what is being done.

@@ -10,6 +10,7 @@ pub mod inference;
 pub mod memory;
 mod pipeline;
 mod policy;
+mod setting;
 pub mod store;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
@@ -22,9 +23,10 @@ use testing::backend;
 use wasm as backend;
 
 pub use error::Error;
-pub use host::{Level, log, now_ms, progress, setting, setting_or};
+pub use host::{Level, log, now_ms, progress};
 pub use memory::{Arena, Pool, Sample};
 pub use pipeline::{Answer, Citation, Ingested, RagPipeline};
+pub use setting::{Setting, setting, setting_or};
 pub use policy::{Decision, Idle, Pressure, RunOption, RunReport, ShrinkPolicy};
 
 /// What the export macros expand to.
