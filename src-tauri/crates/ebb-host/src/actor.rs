@@ -108,9 +108,21 @@ impl Actor {
         }
     }
 
-    /// Nothing to do but to wait for an order.
+    /// Nothing to do but to wait for an order. There is no worker to decide about: who asks for that is told so, and policies
+    /// are taken for the model's sake, whose list of them is what was last set.
     async fn rest(&mut self) -> Result<(), Leave> {
-        or_unload(&mut self.orders, std::future::pending()).await
+        loop {
+            let wish = async { self.wishes.recv().await };
+            match or_unload(&mut self.orders, wish).await? {
+                Some(Wish::Policies(policies)) => self.attach(policies),
+                Some(Wish::Pressure { acted, .. }) => {
+                    // Whoever asked may have left.
+                    let _heard = acted.send(false);
+                }
+                // The orders are closed with the wishes, and then this is over.
+                None => or_unload(&mut self.orders, std::future::pending()).await?,
+            }
+        }
     }
 
     async fn sample(&mut self) -> Result<(), Leave> {

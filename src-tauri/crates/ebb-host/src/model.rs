@@ -349,10 +349,11 @@ impl ModelHandle {
         let _heard = self.0.wishes.send(Wish::Policies(policies));
     }
 
-    /// Has the policies decide because the system is short of memory; says whether one of them did something.
+    /// Has the policies decide because the system is short of memory, in their turn; says whether one of them did something.
     pub async fn under_pressure(&self, available_bytes: u64, total_bytes: u64) -> bool {
         let (acted, answer) = oneshot::channel();
-        let _heard = self.0.wishes.send(Wish::Pressure { available_bytes, total_bytes, acted });
+        // Not kept: a wish that nobody takes comes back, and whoever waits for its answer would wait for ever.
+        drop(self.0.wishes.send(Wish::Pressure { available_bytes, total_bytes, acted }));
         answer.await.unwrap_or(false)
     }
 

@@ -90,8 +90,8 @@ impl Supervisor {
     pub async fn unload(&self, alias: &str) -> Result<UnloadReport, Failure> {
         let model = self.known(alias).ok_or_else(|| Error::NotLoaded(alias.to_owned()))?;
         let (asked, report) = oneshot::channel();
-        // An actor that is gone has unloaded its model.
-        let _heard = model.0.orders.send(asked);
+        // An actor that is gone has unloaded its model. Its order comes back and is not kept: the answer would never come.
+        drop(model.0.orders.send(asked));
         let report = report.await.map_err(|_| Error::NotLoaded(alias.to_owned()));
         self.forget(&model);
         Ok(report?)
@@ -100,6 +100,12 @@ impl Supervisor {
     /// A model in memory, in whatever state its worker is.
     pub fn model(&self, alias: &str) -> Option<ModelHandle> {
         self.known(alias).filter(|model| model.state() != ModelState::Unloaded)
+    }
+
+    /// Whether a model is gone from memory because a policy unloaded it, not because somebody asked for that.
+    pub fn unloaded_by_policy(&self, alias: &str) -> bool {
+        // Who unloads a model forgets it; an actor that left by itself forgets nothing.
+        self.known(alias).is_some_and(|model| model.state() == ModelState::Unloaded)
     }
 
     /// Every model and its state, by alias.

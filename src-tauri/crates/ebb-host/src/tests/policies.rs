@@ -104,3 +104,152 @@ async fn a_policy_that_panics_loses_its_turn() {
     assert_eq!(told.await, "keep, because it failed: it panicked");
     assert_eq!(embed(&model, &["x"]).await.unwrap(), 1);
 }
+
+/// Shrinks or unloads where the system is short of memory, and gives up after so many runs.
+struct Relieves {
+    name: &'static str,
+    decision: Decision,
+    /// What it saw of the system.
+    saw: Arc<Mutex<Vec<(u64, u64)>>>,
+    gives_up_after: u32,
+    runs: u32,
+}
+
+impl Relieves {
+    fn new(name: &'static str, decision: Decision) -> Self {
+        Self { name, decision, saw: Arc::default(), gives_up_after: u32::MAX, runs: 0 }
+    }
+}
+
+impl Policy for Relieves {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn on_run(&mut self, _report: &RunReport) -> Result<Decision, Failure> {
+        self.runs += 1;
+        Err(Failure::new(Code::Internal, "no idea"))
+    }
+
+    fn on_pressure(
+        &mut self,
+        available_bytes: u64,
+        total_bytes: u64,
+        now: &Sample,
+    ) -> Result<Decision, Failure> {
+        self.saw.lock().unwrap().push((available_bytes, total_bytes));
+        Ok(if now.slack_bytes() > 0 { self.decision.clone() } else { Decision::Keep })
+    }
+
+    fn given_up(&self) -> Option<String> {
+        (self.runs >= self.gives_up_after).then(|| format!("it failed {} times in a row", self.runs))
+    }
+}
+
+#[tokio::test]
+async fn under_pressure_the_policies_are_asked_once_each_time() {
+    let mut scene = Scene::new();
+    let relieves = Relieves::new("relieves", Decision::Shrink(Vec::new()));
+    let saw = Arc::clone(&relieves.saw);
+    let model = scene.load(LoadOptions::default(), vec![Box::new(relieves)]).await;
+    assert!(!model.under_pressure(5, 100).await, "nothing to give back");
+    embed(&model, &["sixsix"]).await.unwrap();
+    // What the run left is known once the run was told.
+    scene.event(|kind| matches!(kind, EventKind::Run { .. }).then_some(())).await;
+    assert!(model.under_pressure(3, 100).await);
+    let (decision, seen) = scene
+        .event(|kind| match kind {
+            EventKind::Policy { decision, saw, .. } if saw.hook == ebb_core::Hook::Pressure => {
+                Some((decision, saw))
+            }
+            _ => None,
+        })
+        .await;
+    assert_eq!(
+        (decision.as_str(), seen.available_bytes, seen.reserved_bytes),
+        ("Shrink([])", Some(3), 1_006)
+    );
+    assert_eq!(model.stats().await.unwrap().now.slack_bytes(), 0);
+    assert_eq!(*saw.lock().unwrap(), [(5, 100), (3, 100)]);
+}
+
+#[tokio::test]
+async fn under_pressure_a_policy_may_unload_and_that_is_told_apart() {
+    let mut scene = Scene::new();
+    let relieves = Relieves::new("relieves", Decision::Unload);
+    let model = scene.load(LoadOptions::default(), vec![Box::new(relieves)]).await;
+    embed(&model, &["sixsix"]).await.unwrap();
+    scene.event(|kind| matches!(kind, EventKind::Run { .. }).then_some(())).await;
+    assert!(!scene.supervisor.unloaded_by_policy("m"));
+    assert!(model.under_pressure(3, 100).await);
+    assert!(scene.supervisor.model("m").is_none() && scene.supervisor.unloaded_by_policy("m"));
+    assert!(!model.under_pressure(3, 100).await, "it is gone");
+    assert_eq!(scene.supervisor.unload("m").await.unwrap_err().code, Code::NotLoaded);
+    assert!(!scene.supervisor.unloaded_by_policy("m"), "who asks for it as well takes note of it");
+    scene.load(LoadOptions::default(), Vec::new()).await;
+    scene.supervisor.unload("m").await.unwrap();
+    assert!(!scene.supervisor.unloaded_by_policy("m"), "somebody asked for it");
+}
+
+#[tokio::test]
+async fn a_model_without_a_worker_is_not_asked_and_takes_policies_nevertheless() {
+    let mut scene = Scene::new();
+    let relieves = Relieves::new("relieves", Decision::Unload);
+    let saw = Arc::clone(&relieves.saw);
+    let model = scene.load(LoadOptions::default(), vec![Box::new(relieves)]).await;
+    scene.threads.cut();
+    scene.event(|kind| matches!(kind, EventKind::Crashed { .. }).then_some(())).await;
+    assert!(!model.under_pressure(3, 100).await);
+    assert!(saw.lock().unwrap().is_empty());
+    model.set_policies(Vec::new());
+    let detached = scene.event(|kind| match kind {
+        EventKind::Detached { policy, reason } => Some((policy, reason)),
+        _ => None,
+    });
+    assert_eq!(detached.await, ("relieves".to_owned(), None));
+    scene.supervisor.unload("m").await.unwrap();
+}
+
+#[tokio::test]
+async fn policies_are_exchanged_while_the_model_runs() {
+    let mut scene = Scene::new();
+    let script = |name, decisions| Box::new(Script(decisions, name)) as Box<dyn Policy>;
+    let model = scene.load(LoadOptions::default(), vec![script("a", Vec::new())]).await;
+    let shrink = || vec![Ok(Decision::Shrink(Vec::new()))];
+    model.set_policies(vec![script("b", shrink()), script("a", shrink())]);
+    let told = |kind| match kind {
+        EventKind::Attached { policy } => Some(format!("attached {policy}")),
+        EventKind::Detached { policy, reason: None } => Some(format!("detached {policy}")),
+        _ => None,
+    };
+    assert_eq!(scene.event(told).await, "attached b");
+    embed(&model, &["x"]).await.unwrap();
+    let decided = |kind| match kind {
+        EventKind::Policy { policy, decision, .. } => Some((policy, decision)),
+        _ => None,
+    };
+    assert_eq!(scene.event(decided).await, ("b".into(), "Shrink([])".into()));
+    assert_eq!(scene.event(decided).await, ("a".into(), "Shrink([]), but another policy came first".into()));
+    model.set_policies(vec![script("a", Vec::new())]);
+    assert_eq!(scene.event(told).await, "detached b");
+}
+
+#[tokio::test]
+async fn a_policy_that_gave_up_is_detached_with_its_reason_and_the_others_stay() {
+    let mut scene = Scene::new();
+    let first = Relieves { gives_up_after: 3, ..Relieves::new("first", Decision::Keep) };
+    let second = Relieves::new("second", Decision::Keep);
+    let saw = [Arc::clone(&first.saw), Arc::clone(&second.saw)];
+    let model = scene.load(LoadOptions::default(), vec![Box::new(first), Box::new(second)]).await;
+    for _ in 0..3 {
+        embed(&model, &["x"]).await.unwrap();
+    }
+    let detached = scene.event(|kind| match kind {
+        EventKind::Detached { policy, reason } => Some((policy, reason)),
+        _ => None,
+    });
+    assert_eq!(detached.await, ("first".into(), Some("it failed 3 times in a row".into())));
+    model.under_pressure(1, 2).await;
+    assert_eq!(saw.map(|saw| saw.lock().unwrap().len()), [0, 1]);
+    assert_eq!(embed(&model, &["x"]).await.unwrap(), 1, "the model goes on");
+}
