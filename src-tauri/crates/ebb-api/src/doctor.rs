@@ -8,7 +8,7 @@ use ebb_core::{
 };
 use sysinfo::Disks;
 
-use crate::{Host, atomic, estimate::system_memory};
+use crate::{Host, atomic, available::system_memory};
 
 /// Less free memory than this is tight for any model.
 const LITTLE_MEMORY_BYTES: u64 = 512 << 20;

@@ -5,9 +5,8 @@ use std::{fs, path::Path};
 
 use ebb_core::{Code, Failure, LoadOptions, ModelInfo, format_bytes, operations::Estimate};
 use serde::Deserialize;
-use sysinfo::System;
 
-use crate::{Host, models::Added};
+use crate::{Host, available::system_memory, models::Added};
 
 /// Resident memory of a worker with the library and no model in it.
 const EMPTY_WORKER_BYTES: u64 = 32 << 20;
@@ -97,21 +96,6 @@ pub(crate) fn warning(estimate: &Estimate) -> Option<String> {
             format_bytes(estimate.total_bytes),
             format_bytes(estimate.available_bytes)
         )
-    })
-}
-
-/// Free and whole memory: of the machine, or of the container where that has less.
-pub(crate) fn system_memory() -> Result<(u64, u64), Failure> {
-    let mut system = System::new().map_err(|error| {
-        Failure::new(Code::Unsupported, format!("the system does not tell its free memory: {error}"))
-    })?;
-    system.refresh_memory();
-    let (available, whole) = (system.available_memory(), system.total_memory());
-    Ok(match system.cgroup_limits() {
-        Some(limits) if limits.total_memory > 0 => {
-            (available.min(limits.free_memory), whole.min(limits.total_memory))
-        }
-        _ => (available, whole),
     })
 }
 

@@ -19,6 +19,8 @@
 //! ```
 
 mod atomic;
+mod available;
+mod count_tokens;
 mod doctor;
 mod embed;
 mod estimate;
