@@ -32,3 +32,51 @@ impl ShrinkPolicy for UnderPressure {
         Ok(Decision::Unload)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ebb_plugin_sdk::{
+        Sample,
+        testing::{Host, Promise, Workload, replay, sample},
+    };
+
+    use super::*;
+
+    const MANIFEST: &str = include_str!("../plugin.toml");
+
+    fn short(at_s: u64, slack_bytes: u64) -> Pressure {
+        let now = Sample { at_ms: at_s * 1_000, ..sample(90 << 20, (90 << 20) + slack_bytes) };
+        Pressure { model: "model".into(), available_bytes: 1, total_bytes: 100, now }
+    }
+
+    #[test]
+    fn slack_goes_first_and_the_model_where_that_was_not_enough() {
+        Host::of(MANIFEST).install();
+        let mut policy = UnderPressure::default();
+        assert_eq!(policy.on_pressure(&short(5, 64 << 20)), Ok(Decision::shrink_all()));
+        assert_eq!(policy.on_pressure(&short(16, 64 << 20)), Ok(Decision::shrink_all()), "that was long ago");
+        assert_eq!(policy.on_pressure(&short(17, 64 << 20)), Ok(Decision::Unload), "that was not");
+        assert_eq!(
+            UnderPressure::default().on_pressure(&short(5, 1 << 20)),
+            Ok(Decision::Unload),
+            "nothing to shrink"
+        );
+    }
+
+    #[test]
+    fn a_model_stays_where_the_user_wants_that() {
+        Host::of(MANIFEST).setting("unload", false).install();
+        let mut policy = UnderPressure::default();
+        assert_eq!(policy.on_pressure(&short(5, 64 << 20)), Ok(Decision::shrink_all()));
+        assert_eq!(policy.on_pressure(&short(6, 64 << 20)), Ok(Decision::Keep));
+    }
+
+    #[test]
+    fn it_keeps_its_promise() {
+        Host::of(MANIFEST).install();
+        let report = replay::<UnderPressure>(&Workload::LONG.trace());
+        Promise::of(MANIFEST).assert_kept(&report);
+        assert!(report.without.relief_ms > 60_000, "the workload leaves nothing to do");
+        assert!(report.with.unloads > 0 && report.with.shrinks > report.with.unloads);
+    }
+}

@@ -26,8 +26,8 @@ pub use error::Error;
 pub use host::{Level, log, now_ms, progress};
 pub use memory::{Arena, Pool, Sample};
 pub use pipeline::{Answer, Citation, Ingested, RagPipeline};
-pub use setting::{Setting, setting, setting_or};
 pub use policy::{Decision, Idle, Pressure, RunOption, RunReport, ShrinkPolicy};
+pub use setting::{Setting, setting, setting_or};
 
 /// What the export macros expand to.
 #[doc(hidden)]

@@ -95,7 +95,9 @@ mod tests {
             assert_eq!(String::of_json(&serde_json::to_string(text).unwrap()).as_deref(), Some(text));
         }
         assert_eq!(String::of_json(r#""\ud83e\udd80 \u00e4""#).as_deref(), Some("🦀 ä"));
-        for broken in ["", "\"", "plain", r#""\x""#, r#""\u12""#, r#""\ud83e""#, r#""\ud83e\u0041""#, r#""a"b""#] {
+        for broken in
+            ["", "\"", "plain", r#""\x""#, r#""\u12""#, r#""\ud83e""#, r#""\ud83e\u0041""#, r#""a"b""#]
+        {
             assert_eq!(String::of_json(broken), None, "{broken}");
         }
     }

@@ -14,16 +14,21 @@
 //! ```
 
 pub(crate) mod backend;
+mod manifest;
 mod models;
+mod replay;
 mod samples;
 mod store;
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
+pub use ebb_trace::{Figure, Figures, Report, Trace, Workload};
 use serde::Serialize;
 
 pub use self::{
+    manifest::Promise,
     models::Model,
+    replay::replay,
     samples::{run, sample},
 };
 use crate::{Error, Level, Sample, documents::Document};
@@ -57,6 +62,14 @@ impl Host {
         Self::default()
     }
 
+    /// A host with the settings' defaults of a manifest: `Host::of(include_str!("../plugin.toml"))`.
+    ///
+    /// # Panics
+    /// Where the manifest cannot be read.
+    pub fn of(manifest: &str) -> Self {
+        manifest::defaults(manifest).fold(Self::new(), |host, (name, value)| host.setting(&name, value))
+    }
+
     /// Makes it the host of this thread, and so of the plugin under test.
     pub fn install(self) -> Self {
         CURRENT.set(self.clone());
@@ -67,7 +80,7 @@ impl Host {
         CURRENT.with_borrow(Self::clone)
     }
 
-    /// Gives a setting a value, as the user would. What a manifest's schema has as default is not known here.
+    /// Gives a setting a value, as the user would.
     pub fn setting(self, name: &str, value: impl Serialize) -> Self {
         let json = serde_json::to_string(&value).expect("a setting can be written as JSON");
         self.0.borrow_mut().settings.insert(name.to_owned(), json);

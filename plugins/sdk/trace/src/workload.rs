@@ -30,6 +30,9 @@ impl Workload {
     /// A day, of 30,000 requests or so.
     pub const LONG: Self = Self { seed: 4, duration_ms: 24 * 3_600_000, phase_runs: 120 };
 
+    /// Two hours and more, small enough to be kept in a file: `traces/mixed.jsonl` beside the shipped plugins.
+    pub const SHORT: Self = Self { seed: 11, duration_ms: 2 * 3_600_000, phase_runs: 8 };
+
     /// Makes it.
     pub fn trace(self) -> Trace {
         let mut recorder = Recorder::new(self.seed);
