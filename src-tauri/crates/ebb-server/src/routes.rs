@@ -90,6 +90,7 @@ fn inferring() -> OpenApiRouter<App> {
         .routes(routes!(work::generate))
         .routes(routes!(work::transcribe))
         .routes(routes!(work::run))
+        .routes(routes!(work::count_tokens))
         .routes(routes!(openai::chat::create))
         .routes(routes!(openai::completions::create))
         .routes(routes!(openai::embeddings::create))

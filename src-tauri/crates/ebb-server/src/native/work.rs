@@ -8,8 +8,8 @@ use axum::{
 use ebb_core::{
     Code, Failure,
     operations::{
-        EmbedAnswer, EmbedPiece, EmbedRequest, GenerateAnswer, GeneratePiece, GenerateRequest, RunAnswer,
-        RunRequest, TranscribeAnswer, TranscribePiece, TranscribeRequest,
+        CountTokens, EmbedAnswer, EmbedPiece, EmbedRequest, GenerateAnswer, GeneratePiece, GenerateRequest,
+        RunAnswer, RunRequest, TokenCounts, TranscribeAnswer, TranscribePiece, TranscribeRequest,
     },
 };
 use serde::Deserialize;
@@ -86,6 +86,17 @@ pub(crate) async fn transcribe(
         return Ok(stream::transcribe_lines(pieces).await?);
     }
     Ok(Json(app.host.transcribe(&alias, request, audio).await?).into_response())
+}
+
+/// Tokens that a model's own tokenizer makes of each text, special ones not counted.
+#[utoipa::path(post, path = "/ebb/v1/models/{alias}/count-tokens", tag = "work", request_body = CountTokens,
+    responses((status = 200, body = TokenCounts)))]
+pub(crate) async fn count_tokens(
+    State(app): State<App>,
+    Named(alias): Named,
+    Sent(body): Sent<CountTokens>,
+) -> Answer<TokenCounts> {
+    Ok(Json(app.host.count_tokens(&alias, body).await?))
 }
 
 /// Runs a bare model on tensors.
