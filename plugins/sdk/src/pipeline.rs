@@ -43,6 +43,7 @@ pub trait Answer: 'static {
     fn cancel(&mut self) {}
 }
 
+#[expect(clippy::derivable_impls, reason = "the type is generated")]
 impl Default for Ingested {
     fn default() -> Self {
         Self { documents: 0, chunks: 0, unchanged: 0, removed: 0, skipped: Vec::new(), more: Vec::new() }

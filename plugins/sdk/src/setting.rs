@@ -7,12 +7,13 @@ use crate::{Level, backend, log};
 ///
 /// A policy reads a setting anew once a second, a pipeline once a call, however often this is called.
 pub fn setting<T: Setting>(name: &str) -> Option<T> {
-    let json = backend::setting(name)?;
-    let value = T::of_json(&json);
-    if value.is_none() {
-        log(Level::Warn, format_args!("the setting '{name}' is {json}, which does not fit"));
-    }
-    value
+    backend::setting(name, |json| {
+        let value = T::of_json(json);
+        if value.is_none() {
+            log(Level::Warn, format_args!("the setting '{name}' is {json}, which does not fit"));
+        }
+        value
+    })?
 }
 
 /// [`setting`], or `default`.

@@ -41,14 +41,14 @@ pub(crate) fn begin(at_ms: Option<u64>) {
     });
 }
 
-pub(crate) fn setting(name: &str) -> Option<String> {
+/// Has a setting read as JSON, without a copy where it is known already.
+pub(crate) fn setting<R>(name: &str, read: impl FnOnce(&str) -> R) -> Option<R> {
     SETTINGS.with_borrow_mut(|settings| {
-        if let Some((_, value)) = settings.known.iter().find(|(known, _)| known == name) {
-            return value.clone();
-        }
-        let value = plugin_host::setting(name);
-        settings.known.push((name.to_owned(), value.clone()));
-        value
+        let place = settings.known.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            settings.known.push((name.to_owned(), plugin_host::setting(name)));
+            settings.known.len() - 1
+        });
+        settings.known[place].1.as_deref().map(read)
     })
 }
 

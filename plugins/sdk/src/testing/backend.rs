@@ -18,8 +18,9 @@ pub(crate) fn log(level: Level, line: &str) {
     Host::current().0.borrow_mut().logs.push((level, line.to_owned()));
 }
 
-pub(crate) fn setting(name: &str) -> Option<String> {
-    Host::current().0.borrow().settings.get(name).cloned()
+pub(crate) fn setting<R>(name: &str, read: impl FnOnce(&str) -> R) -> Option<R> {
+    let json = Host::current().0.borrow().settings.get(name).cloned();
+    json.as_deref().map(read)
 }
 
 pub(crate) fn progress(fraction: f32, message: &str) {
