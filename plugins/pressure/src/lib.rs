@@ -19,7 +19,7 @@ export_policy!(UnderPressure);
 impl ShrinkPolicy for UnderPressure {
     fn on_pressure(&mut self, pressure: &Pressure) -> Result<Decision, String> {
         let now_ms = pressure.now.at_ms;
-        let soon_ms = setting_or("soon_s", 10_u64).saturating_mul(1_000);
+        let soon_ms = setting_or("soon_s", 15_u64).saturating_mul(1_000);
         let just_shrunk = self.shrunk_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < soon_ms);
         if !just_shrunk && pressure.now.slack_bytes() > LITTLE_BYTES {
             self.shrunk_at_ms = Some(now_ms);
@@ -54,8 +54,8 @@ mod tests {
         Host::of(MANIFEST).install();
         let mut policy = UnderPressure::default();
         assert_eq!(policy.on_pressure(&short(5, 64 << 20)), Ok(Decision::shrink_all()));
-        assert_eq!(policy.on_pressure(&short(16, 64 << 20)), Ok(Decision::shrink_all()), "that was long ago");
-        assert_eq!(policy.on_pressure(&short(17, 64 << 20)), Ok(Decision::Unload), "that was not");
+        assert_eq!(policy.on_pressure(&short(20, 64 << 20)), Ok(Decision::shrink_all()), "that was long ago");
+        assert_eq!(policy.on_pressure(&short(21, 64 << 20)), Ok(Decision::Unload), "that was not");
         assert_eq!(
             UnderPressure::default().on_pressure(&short(5, 1 << 20)),
             Ok(Decision::Unload),
@@ -76,7 +76,7 @@ mod tests {
         Host::of(MANIFEST).install();
         let report = replay::<UnderPressure>(&Workload::LONG.trace());
         Promise::of(MANIFEST).assert_kept(&report);
-        assert!(report.without.relief_ms > 60_000, "the workload leaves nothing to do");
+        assert!(report.without.relief_ms > 30_000, "the workload leaves nothing to do");
         assert!(report.with.unloads > 0 && report.with.shrinks > report.with.unloads);
     }
 }

@@ -47,7 +47,7 @@ mod workload;
 pub use asked::{Asked, Decision, Hook};
 pub use error::Error;
 pub use figures::{Figure, Figures};
-pub use pressure::SHORT_PART;
+pub use pressure::{ENOUGH_FROM, SHORT_BELOW};
 pub use record::{
     Arena, Entry, Event, Head, HeadLine, Pool, RunReport, Sample, Shrink, ShrinkReport, Trace, VERSION,
 };

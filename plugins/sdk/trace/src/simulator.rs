@@ -5,11 +5,11 @@ use crate::{
     arena::Arenas,
     figures::{Stretch, Tally},
     needs::{Need, needs},
-    pressure::Machine,
+    pressure::{AGAIN_MS, LOOK_MS, Machine},
     report::{Decided, Told},
 };
 
-/// How often an idle model is asked, and one on a system that is short of memory.
+/// How often an idle model is asked.
 const TICK_MS: u64 = 1_000;
 /// A load, where the recording does not say how long it takes.
 const LOAD_MS: u64 = 500;
@@ -94,8 +94,7 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
                 }
                 Event::Pressure { available_bytes, total_bytes } => {
                     self.idle_until(entry.at_ms);
-                    self.machine = Machine::told(*available_bytes, *total_bytes, self.recorded_bytes);
-                    self.press();
+                    self.machine.hear(*available_bytes, *total_bytes, self.recorded_bytes);
                 }
             }
         }
@@ -117,21 +116,25 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
         self.now_ms = self.now_ms.max(until_ms);
     }
 
-    /// Asks once a second while nothing runs.
+    /// Asks once a second while nothing runs, and looks at the machine.
     fn idle_until(&mut self, until_ms: u64) {
         loop {
             let idle_ms = self.now_ms.saturating_sub(self.idle_since_ms);
             let tick_ms = self.idle_since_ms.saturating_add((idle_ms / TICK_MS + 1) * TICK_MS);
-            if tick_ms > until_ms {
+            let look_ms = (self.now_ms / LOOK_MS + 1) * LOOK_MS;
+            let next_ms = tick_ms.min(look_ms);
+            if next_ms > until_ms {
                 return self.pass(until_ms, true);
             }
-            self.pass(tick_ms, true);
-            if self.loaded {
+            self.pass(next_ms, true);
+            if self.loaded && next_ms == tick_ms {
                 let now = self.sample();
                 let idle_ms = self.now_ms - self.idle_since_ms;
                 self.ask(Hook::Idle { idle_ms, now: &now }, 0);
             }
-            self.press();
+            if next_ms == look_ms {
+                self.press();
+            }
         }
     }
 
@@ -140,6 +143,7 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
             self.load();
         }
         self.arenas.begin(needs);
+        let looked = self.now_ms / LOOK_MS < end_ms / LOOK_MS;
         self.pass(end_ms, false);
         self.arenas.end(&run.after);
         self.runs += 1;
@@ -153,14 +157,17 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
             self.shrink(&devices);
         }
         self.ask(Hook::Run(&report), run.queued);
-        self.press();
+        if looked {
+            // Models are asked between requests.
+            self.press();
+        }
     }
 
-    /// Asks under pressure, once a second while memory is short.
+    /// Asks under pressure, if memory is short and it is time.
     fn press(&mut self) {
         let reserved_bytes = self.arenas.reserved_bytes();
-        let lately = self.pressed_at_ms.is_some_and(|at_ms| self.now_ms < at_ms.saturating_add(TICK_MS));
-        if !self.loaded || lately || !self.machine.is_short(reserved_bytes) {
+        let lately = self.pressed_at_ms.is_some_and(|at_ms| self.now_ms < at_ms.saturating_add(AGAIN_MS));
+        if !self.machine.is_short(reserved_bytes) || !self.loaded || lately {
             return;
         }
         self.pressed_at_ms = Some(self.now_ms);

@@ -1,6 +1,8 @@
 //! A long mixed workload, made up: what every shipped policy's promise is tested on.
 
-use crate::{Arena, Entry, Event, Head, RunReport, Sample, Shrink, ShrinkReport, Trace, VERSION};
+use crate::{
+    Arena, ENOUGH_FROM, Entry, Event, Head, RunReport, Sample, Shrink, ShrinkReport, Trace, VERSION,
+};
 
 const MIB: u64 = 1 << 20;
 /// The model: weights, what a shrink leaves beside them, and what one token of one text takes.
@@ -10,8 +12,8 @@ const TOKEN_BYTES: u64 = 12 << 10;
 const LARGEST_BYTES: u64 = 700 * MIB;
 const LOAD_MS: u64 = 180;
 /// The machine, and what is available on it while nobody else needs much.
-const TOTAL_BYTES: u64 = 8 << 30;
-const CALM_BYTES: u64 = 3 << 30;
+const TOTAL_BYTES: u64 = 4 << 30;
+const CALM_BYTES: u64 = 2 << 30;
 
 /// A workload of one embeddings model: steady requests, batches of ever-changing size, bursts, idle times, and other programs
 /// that need the machine's memory now and then. The same numbers give the same workload. It is recorded as if the arena had
@@ -125,9 +127,9 @@ impl Recorder {
     /// Another program needs the machine's memory, for minutes; now and then somebody asks meanwhile. What is left is short
     /// until the slack is given back, or, one time in three, until the model is gone.
     fn pressure(&mut self, runs: u64) {
-        self.run(96, 256, 0);
+        self.run(112, 256, 0);
         self.at_ms += self.random.between(200, 20_000);
-        let enough = TOTAL_BYTES / 10;
+        let enough = (TOTAL_BYTES as f64 * ENOUGH_FROM) as u64;
         let model = WEIGHTS_BYTES + LEFT_BYTES;
         let left = match self.random.below(3) {
             0 => enough - model / 2,
@@ -234,7 +236,7 @@ mod tests {
         let gaps = trace.entries.windows(2).map(|pair| pair[1].at_ms - pair[0].at_ms);
         assert!(gaps.max() > Some(1_800_000), "the model never rests for long");
         let short = trace.entries.iter().filter(|entry| {
-            matches!(entry.event, Event::Pressure { available_bytes, total_bytes } if available_bytes < total_bytes / 9)
+            matches!(entry.event, Event::Pressure { available_bytes, total_bytes } if available_bytes < total_bytes / 6)
         });
         assert!(short.count() > 5, "memory is hardly ever short");
         assert!(trace.entries.is_sorted_by_key(|entry| entry.at_ms));

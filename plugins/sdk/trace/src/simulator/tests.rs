@@ -111,7 +111,7 @@ fn a_shortage_lasts_until_enough_is_given_back() {
         event: Event::Pressure { available_bytes: available_mib * MIB, total_bytes: 1_000 * MIB },
     };
     // 50 are left while the model holds 300; it can give 196 back, and more is left at the end.
-    let trace = trace(vec![run(1_000, 300, 0), pressure(2_000, 50), pressure(8_000, 500), end(9_000, 300)]);
+    let trace = trace(vec![run(1_000, 300, 0), pressure(3_000, 50), pressure(20_000, 500), end(21_000, 300)]);
     let mut asked_at = Vec::new();
     let report = replay(&trace, |asked| match asked.hook {
         Hook::Pressure { available_bytes, total_bytes, .. } => {
@@ -120,9 +120,10 @@ fn a_shortage_lasts_until_enough_is_given_back() {
         }
         _ => Err("not now".into()),
     });
-    assert_eq!(asked_at, [(2_000, 50, 1_000), (3_000, 50, 1_000), (4_000, 50, 1_000)]);
-    assert_eq!((report.with.relief_ms, report.without.relief_ms), (2_000, 6_000));
-    assert_eq!(report.figure(Figure::ReliefMs), Some(2_000.0));
+    // It is looked every two seconds, and asked again after five.
+    assert_eq!(asked_at, [(4_000, 50, 1_000), (10_000, 50, 1_000), (16_000, 50, 1_000)]);
+    assert_eq!((report.with.relief_ms, report.without.relief_ms), (13_000, 17_000));
+    assert_eq!(report.figure(Figure::ReliefMs), Some(13_000.0));
     assert_eq!(report.failed, report.asked - 3);
     assert_eq!(report.failures[0], (1_000, "not now".into()));
 }
