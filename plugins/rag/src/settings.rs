@@ -1,6 +1,6 @@
 //! What the user can set. The names and bounds are those of the schema in `plugin.toml`.
 
-use serde_json::Value;
+use ebb_plugin_sdk::Setting;
 
 use crate::host::Host;
 
@@ -40,13 +40,9 @@ pub struct Settings {
 impl Settings {
     /// Reads them. What does not fit is brought within its bounds: the host has checked it before.
     pub fn read(host: &impl Host) -> Self {
-        let text = |name: &str| match value(host, name) {
-            Some(Value::String(text)) => text,
-            _ => String::new(),
-        };
+        let text = |name: &str| value::<String>(host, name).unwrap_or_default();
         let number = |name: &str, default: f64, low: f64, high: f64| {
-            let given = value(host, name).and_then(|value| value.as_f64());
-            given.unwrap_or(default).clamp(low, high)
+            value(host, name).unwrap_or(default).clamp(low, high)
         };
         Self {
             embedding_model: text("embedding-model"),
@@ -56,7 +52,7 @@ impl Settings {
             passage_prefix: text("passage-prefix"),
             query_prefix: text("query-prefix"),
             batch_tokens: number("batch-tokens", 4096.0, 256.0, 65536.0) as u32,
-            shrink_after_ingest: value(host, "shrink-after-ingest") != Some(Value::Bool(false)),
+            shrink_after_ingest: value(host, "shrink-after-ingest").unwrap_or(true),
             max_document_bytes: number("max-document-mb", 32.0, 1.0, 64.0) as u64 * 1024 * 1024,
             passages: number("passages", 5.0, 1.0, 20.0) as u32,
             prompt_tokens: number("prompt-tokens", 1500.0, 100.0, 32768.0) as u32,
@@ -67,6 +63,6 @@ impl Settings {
     }
 }
 
-fn value(host: &impl Host, name: &str) -> Option<Value> {
-    serde_json::from_str(&host.setting(name)?).ok()
+fn value<T: Setting>(host: &impl Host, name: &str) -> Option<T> {
+    T::of_json(&host.setting(name)?)
 }

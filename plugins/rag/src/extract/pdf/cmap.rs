@@ -60,11 +60,6 @@ impl CMap {
         }
     }
 
-    /// Whether it says nothing.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
     /// What a code stands for.
     pub(super) fn text_of(&self, code: u32) -> Option<String> {
         let after = self.ranges.partition_point(|(first, ..)| *first <= code);
@@ -111,6 +106,6 @@ mod tests {
             assert_eq!(map.text_of(code).as_deref(), Some(text), "{code}");
         }
         assert_eq!((map.text_of(0x13), map.text_of(0)), (None, None));
-        assert!(CMap::read(b"1 beginbfrange <00> <ffffffff> [").is_empty());
+        assert_eq!(CMap::read(b"1 beginbfrange <00> <ffffffff> [").text_of(0), None);
     }
 }
