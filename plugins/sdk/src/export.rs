@@ -1,6 +1,6 @@
 //! Between the author's traits and the contract's exports.
 
-use std::{any::Any, cell::RefCell, marker::PhantomData, sync::Once};
+use std::{any::Any, cell::RefCell, marker::PhantomData};
 
 use crate::{
     bindings::{
@@ -20,16 +20,20 @@ thread_local! {
 
 /// Runs `call` on the author's value, which is made at the first call.
 fn with<T: Default + 'static, R>(call: impl FnOnce(&mut T) -> R) -> R {
-    static HOOK: Once = Once::new();
-    // A panic ends in a trap, which has no message: the log has to hear it before.
-    HOOK.call_once(|| std::panic::set_hook(Box::new(|panic| crate::error!("{panic}"))));
     VALUE.with_borrow_mut(|value| {
         if value.as_ref().is_none_or(|value| !value.is::<T>()) {
+            log_panics();
             *value = Some(Box::new(T::default()));
         }
         let value = value.as_mut().and_then(|value| value.downcast_mut());
         call(value.expect("the value was just made"))
     })
+}
+
+/// A panic ends in a trap, which has no message: the log has to hear it before. Natively the test tells it.
+fn log_panics() {
+    #[cfg(target_family = "wasm")]
+    std::panic::set_hook(Box::new(|panic| crate::error!("{panic}")));
 }
 
 /// What the contract sees of a policy.
@@ -135,4 +139,45 @@ macro_rules! export_pipeline {
     $crate::__private::export_rag_pipeline!(Exported with_types_in $crate::__private::pipelines);
         };
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{policy::Guest as _, *};
+    use crate::testing::{run, sample};
+
+    #[derive(Default)]
+    struct Counting(u64);
+
+    impl ShrinkPolicy for Counting {
+        fn on_run(&mut self, run: &RunReport) -> Result<Decision, String> {
+            self.0 += 1;
+            Err(format!("{} of {}", self.0, run.model))
+        }
+
+        fn on_idle(&mut self, idle: &Idle) -> Result<Decision, String> {
+            self.0 += 1;
+            Ok(Decision::Other(format!(
+                "{} {} {}",
+                self.0,
+                idle.model,
+                idle.idle_ms + idle.now.slack_bytes()
+            )))
+        }
+
+        fn on_pressure(&mut self, pressure: &Pressure) -> Result<Decision, String> {
+            let Pressure { available_bytes, total_bytes, .. } = pressure;
+            Ok(Decision::shrink_on(&format!("{} {available_bytes} {total_bytes}", self.0)))
+        }
+    }
+
+    #[test]
+    fn the_same_value_answers_every_call() {
+        type Exported = Policy<Counting>;
+        assert_eq!(Exported::on_run(run(sample(1, 2))), Err("1 of model".into()));
+        let idle = Exported::on_idle("m".into(), 1_000, sample(1, 8));
+        assert_eq!(idle, Ok(Decision::Other("2 m 1007".into())));
+        let pressure = Exported::on_pressure("m".into(), 5, 9, sample(1, 8));
+        assert_eq!(pressure, Ok(Decision::Shrink(vec!["2 5 9".into()])));
+    }
 }

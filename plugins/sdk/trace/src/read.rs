@@ -1,6 +1,9 @@
 //! Reading and writing traces. A trace may come from anywhere, so all in it is bounded.
 
-use std::io::{BufRead, Read, Write};
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, Read, Write},
+};
 
 use serde::Deserialize;
 
@@ -8,7 +11,8 @@ use crate::{Entry, Error, Event, Head, HeadLine, RunReport, Sample, Shrink, Trac
 
 const LINE_BYTES: u64 = 1 << 20;
 const LINES: u64 = 1_000_000;
-const ARENAS: usize = 64;
+/// Of the whole trace.
+const DEVICES: usize = 64;
 /// A month: idle models are asked every second of it.
 const DURATION_MS: u64 = 31 * 24 * 3_600_000;
 
@@ -37,6 +41,7 @@ impl Trace {
     pub fn read(mut reader: impl BufRead) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let mut trace: Option<Self> = None;
+        let mut devices = BTreeSet::new();
         for number in 1.. {
             bytes.clear();
             reader.by_ref().take(LINE_BYTES + 1).read_until(b'\n', &mut bytes)?;
@@ -52,6 +57,7 @@ impl Trace {
             }
             let line: Line =
                 serde_json::from_slice(&bytes).map_err(|source| Error::Json { line: number, source })?;
+            line.devices(&mut devices).map_err(wrong)?;
             match &mut trace {
                 None => trace = Some(Self { head: line.head().map_err(wrong)?, entries: Vec::new() }),
                 Some(trace) => {
@@ -80,12 +86,29 @@ impl Trace {
 }
 
 impl Line {
+    /// Notes the devices that it names. A replay keeps an arena for each.
+    fn devices(&self, known: &mut BTreeSet<String>) -> Result<(), String> {
+        let samples = [
+            self.trace.as_ref().map(|head| &head.after_load),
+            self.run.as_ref().map(|run| &run.after),
+            self.sample.as_ref(),
+        ];
+        for arena in samples.into_iter().flatten().flat_map(|sample| &sample.arenas) {
+            if !known.contains(&arena.device) {
+                known.insert(arena.device.clone());
+            }
+        }
+        match known.len() {
+            0..=DEVICES => Ok(()),
+            _ => Err(format!("it is of more than {DEVICES} devices")),
+        }
+    }
+
     fn head(self) -> Result<Head, String> {
         let head = self.trace.ok_or("the first line must be {\"trace\": {…}}")?;
         if head.version != VERSION {
             return Err(format!("it is of version {}, this reads version {VERSION}", head.version));
         }
-        bounded(&head.after_load)?;
         Ok(head)
     }
 
@@ -111,19 +134,7 @@ impl Line {
                 "at_ms is {at_ms}; it must be from {earliest_ms} (the line above) to {DURATION_MS}"
             ));
         }
-        match &event {
-            Event::Run(run) => bounded(&run.after)?,
-            Event::Sample(sample) => bounded(sample)?,
-            Event::Shrink(_) | Event::Pressure { .. } => {}
-        }
         Ok(Some(Entry { at_ms, event }))
-    }
-}
-
-fn bounded(sample: &Sample) -> Result<(), String> {
-    match sample.arenas.len() {
-        0..=ARENAS => Ok(()),
-        more => Err(format!("it has {more} arenas; at most {ARENAS} are read")),
     }
 }
 
@@ -157,6 +168,14 @@ mod tests {
         assert_eq!(trace.entries, [Entry { at_ms: 3, event }]);
     }
 
+    fn many_devices() -> String {
+        let arena =
+            |index: u32| format!(r#"{{"device": "gpu:{index}", "in_use_bytes": 1, "reserved_bytes": 1}}"#);
+        let arenas: Vec<String> = (0..64).map(arena).collect();
+        let sample = r#""model": "m", "at_ms": 0, "resident_bytes": 0, "private_bytes": 0, "runs": 0"#;
+        format!(r#"{{"at_ms": 1, "sample": {{{sample}, "arenas": [{}]}}}}"#, arenas.join(", "))
+    }
+
     #[test]
     fn a_broken_trace_says_where() {
         let pressure = r#""pressure": {"available_bytes": 1, "total_bytes": 2}"#;
@@ -173,6 +192,7 @@ mod tests {
                 "line 2 of the trace: at_ms is 18446744073709551615",
             ),
             (format!("{{\"at_ms\": 1, {run}}}"), "line 2 of the trace: invalid value: integer `-1`"),
+            (many_devices(), "line 2 of the trace: it is of more than 64 devices"),
             ("[1, 2]".to_owned(), "line 2 of the trace"),
             ("\u{0}\u{ff}".to_owned(), "line 2 of the trace"),
             (format!("\"{}\"", "x".repeat(2 << 20)), "line 2 of the trace: at most"),

@@ -240,8 +240,9 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
         self.loads += 1;
         self.loaded_at_ms = self.now_ms;
         self.runs = 0;
-        self.tally.figures.reloads += 1;
-        self.tally.figures.reload_ms += self.trace.head.load_ms.unwrap_or(LOAD_MS);
+        let figures = &mut self.tally.figures;
+        figures.reloads += 1;
+        figures.reload_ms = figures.reload_ms.saturating_add(self.trace.head.load_ms.unwrap_or(LOAD_MS));
     }
 
     /// What the simulated model holds.

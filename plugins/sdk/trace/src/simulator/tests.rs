@@ -141,3 +141,37 @@ fn what_recorded_shrinks_left_is_what_shrinks_leave() {
     let report = replay(&trace, once("run", Decision::Shrink(Vec::new())));
     assert_eq!((report.with.end_bytes >> 20, report.without.end_bytes >> 20), (101, 300));
 }
+
+#[test]
+fn figures_beyond_all_measure_are_only_figures() {
+    let most = u64::MAX;
+    let arena = |device: &str| Arena {
+        device: device.into(),
+        in_use_bytes: most,
+        reserved_bytes: most,
+        regions: most,
+        shrinkages: most,
+        ..Arena::default()
+    };
+    let arenas = vec![arena("cpu:0"), arena("gpu:0")];
+    let huge = Sample { resident_bytes: most, runs: most, arenas, ..sample(0) };
+    let run =
+        RunReport { took_us: most, items: u32::MAX, queued: 7, after: huge.clone(), ..RunReport::default() };
+    let pressure = Event::Pressure { available_bytes: most, total_bytes: most };
+    let report = ShrinkReport {
+        freed_bytes: most,
+        reserved_after_bytes: most,
+        took_us: most,
+        ..ShrinkReport::default()
+    };
+    let shrink = Event::Shrink(Shrink { cause: String::new(), report });
+    let empty = Event::Sample(Sample::default());
+    let events = [Event::Run(run.clone()), pressure, shrink, empty, Event::Run(run), Event::Sample(huge)];
+    let entries = events.into_iter().zip([0, 0, 9_000, 9_000, 12_000, 20_000]);
+    let mut trace = trace(entries.map(|(event, at_ms)| Entry { at_ms, event }).collect());
+    trace.head.load_ms = Some(most);
+    for decision in [Decision::Shrink(Vec::new()), Decision::Reload, Decision::Unload] {
+        let report = replay(&trace, |_| Ok(decision.clone()));
+        assert_eq!((report.with.peak_bytes, report.with.duration_ms), (most, 20_000));
+    }
+}
