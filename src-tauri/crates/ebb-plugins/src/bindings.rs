@@ -1,5 +1,5 @@
 //! What wasmtime generates of `wit/`: one world with every interface that any world may import, so that each is implemented
-//! once, on [`Guest`](crate::guest::Guest). Policies are called through types of their own (see `policy`), which borrow.
+//! once, on [`Guest`](crate::guest::Guest). No component fills all of it: a world's exports are looked up one by one.
 
 #![allow(missing_docs, unreachable_pub, reason = "generated")]
 

@@ -94,7 +94,15 @@ pub enum Error {
     /// What the plugin itself answered.
     #[error("it failed: {0}")]
     Guest(String),
-    /// It decided what it may not.
+    /// What the plugin itself answered, where its caller can act on it.
+    #[error("{why}")]
+    Answered {
+        /// What went wrong, for programs.
+        code: Code,
+        /// In its words.
+        why: String,
+    },
+    /// It decided or called what it may not.
     #[error("{0}")]
     Denied(String),
     /// A setting does not fit the schema in the manifest.
@@ -213,6 +221,7 @@ impl From<Error> for Failure {
             | Error::Stopped(_)
             | Error::Trapped(_)
             | Error::Guest(_)
+            | Error::Answered { .. }
             | Error::Denied(_) => failure,
         }
     }
@@ -234,6 +243,7 @@ fn code(error: &Error) -> Code {
         Error::OtherVersion { .. } => Code::Unsupported,
         Error::Storage { .. } => Code::Storage,
         Error::Denied(_) => Code::Forbidden,
+        Error::Answered { code, .. } => *code,
         Error::Stopped(Stop::Memory(_) | Stop::Tables(_)) => Code::OutOfMemory,
         Error::Stopped(_) => Code::Timeout,
         Error::Engine(_) | Error::Trapped(_) | Error::Guest(_) => Code::Internal,
@@ -249,7 +259,7 @@ mod tests {
         let told = |stop| Error::Stopped(stop).to_string();
         assert_eq!(told(Stop::Cpu(Duration::from_millis(5))), "stopped after 5 ms of processor time");
         assert_eq!(told(Stop::Wall(Duration::from_secs(600))), "stopped after 600 s");
-        assert_eq!(told(Stop::Memory(64 << 20)), "stopped at its limit of 64 MiB of memory");
+        assert_eq!(told(Stop::Memory(64 << 20)), "stopped at its limit of 64.0 MiB of memory");
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! WASI for guests that bring it: an empty world. No arguments, environment, files or network; clocks of a millisecond.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
-use ebb_core::PluginWorld;
+use ebb_core::{PluginWorld, operations::LogLevel};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, random::Deterministic};
+
+use crate::{log::Log, stdio::Stdio};
 
 /// There is no finer clock.
 const TICK: Duration = Duration::from_millis(1);
@@ -11,10 +16,14 @@ const TICK: Duration = Duration::from_millis(1);
 /// Most random bytes that one call gives.
 const MAX_RANDOM_BYTES: u64 = 1 << 20;
 
-/// The empty world. Policies get no chance either: they decide the same on every replay.
-pub(crate) fn empty(world: PluginWorld) -> WasiCtx {
+/// The empty world; what is printed goes to the plugin's log. Policies get no chance either: they decide the same on every
+/// replay.
+pub(crate) fn empty(world: PluginWorld, log: &Log, request: &Arc<AtomicU64>) -> WasiCtx {
+    let printed = |level| Stdio::new(log.clone(), level, Arc::clone(request));
     let mut builder = WasiCtx::builder();
     builder
+        .stdout(printed(LogLevel::Info))
+        .stderr(printed(LogLevel::Warn))
         .wall_clock(Clock::new())
         .monotonic_clock(Clock::new())
         .max_random_size(MAX_RANDOM_BYTES)

@@ -1,0 +1,399 @@
+//! Policies: one instance for each model that a plugin decides for, made again after a trap.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+use ebb_core::{
+    Capability, Decision, Failure, Outcome, Policy, RunReport, Sample, Target, operations::LogLevel,
+};
+use futures_util::FutureExt as _;
+use wasmtime::{
+    Store,
+    component::{ComponentType, Instance, Lift, Lower, TypedFunc},
+};
+
+use crate::{
+    Error, Plugin, Stop,
+    bindings::memory_stats,
+    guest::{Call, Guest},
+    host::memory_stats::told,
+    instance::{self, AtTick},
+    meter::Meter,
+};
+
+/// Failures in a row after which a policy decides no more.
+const FAILURES: u32 = 3;
+
+/// Times of so many calls are kept for the median.
+const TIMES: usize = 256;
+
+const INTERFACE: &str = "ebb:plugin/policy@0.1.0";
+
+/// What a policy did on a model since it was attached. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct AttachmentStats(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    calls: AtomicU64,
+    decisions: AtomicU64,
+    failures: AtomicU64,
+    times_us: Mutex<VecDeque<u64>>,
+}
+
+impl AttachmentStats {
+    /// Calls.
+    pub fn calls(&self) -> u64 {
+        self.0.calls.load(Relaxed)
+    }
+
+    /// Calls that decided something other than keep.
+    pub fn decisions(&self) -> u64 {
+        self.0.decisions.load(Relaxed)
+    }
+
+    /// Calls that failed.
+    pub fn failures(&self) -> u64 {
+        self.0.failures.load(Relaxed)
+    }
+
+    /// Median time of the last calls, in microseconds.
+    pub fn call_us(&self) -> Option<u64> {
+        let times = self.0.times_us.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut times: Vec<u64> = times.iter().copied().collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    }
+
+    fn count(&self, began: Instant, decided: &Result<Decision, Error>) {
+        self.0.calls.fetch_add(1, Relaxed);
+        match decided {
+            Ok(Decision::Keep) => {}
+            Ok(_) => drop(self.0.decisions.fetch_add(1, Relaxed)),
+            Err(_) => drop(self.0.failures.fetch_add(1, Relaxed)),
+        }
+        let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let mut times = self.0.times_us.lock().unwrap_or_else(PoisonError::into_inner);
+        if times.len() == TIMES {
+            times.pop_front();
+        }
+        times.push_back(took_us);
+    }
+}
+
+impl Plugin {
+    /// Its policy for one model, and what counts its calls. The instance is made with the first call.
+    pub fn policy(&self, model: &str) -> (Box<dyn Policy>, AttachmentStats) {
+        let stats = AttachmentStats::default();
+        let policy = GuestPolicy {
+            plugin: self.clone(),
+            model: model.into(),
+            live: None,
+            stats: stats.clone(),
+            in_a_row: 0,
+            given_up: None,
+        };
+        (Box::new(policy), stats)
+    }
+}
+
+struct GuestPolicy {
+    plugin: Plugin,
+    model: Arc<str>,
+    live: Option<Live>,
+    stats: AttachmentStats,
+    in_a_row: u32,
+    given_up: Option<String>,
+}
+
+impl Policy for GuestPolicy {
+    fn name(&self) -> &str {
+        &self.plugin.manifest().id
+    }
+
+    fn on_run(&mut self, report: &RunReport) -> Result<Decision, Failure> {
+        self.decide(|live| live.on_run(report))
+    }
+
+    fn on_idle(&mut self, idle_ms: u64, now: &Sample) -> Result<Decision, Failure> {
+        self.decide(|live| live.on_idle(idle_ms, now))
+    }
+
+    fn on_pressure(
+        &mut self,
+        available_bytes: u64,
+        total_bytes: u64,
+        now: &Sample,
+    ) -> Result<Decision, Failure> {
+        self.decide(|live| live.on_pressure(available_bytes, total_bytes, now))
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.given_up.clone()
+    }
+}
+
+impl GuestPolicy {
+    fn decide(&mut self, ask: impl FnOnce(&mut Live) -> Asked) -> Result<Decision, Failure> {
+        if self.given_up.is_some() {
+            return Ok(Decision::Keep);
+        }
+        let began = Instant::now();
+        let request = self.plugin.shared.next_request();
+        let decided = self.asked(request, ask).and_then(|decided| self.allowed(request, decided));
+        self.stats.count(began, &decided);
+        match decided {
+            Ok(decision) => {
+                self.in_a_row = 0;
+                Ok(decision)
+            }
+            Err(error) => Err(self.failed(request, error)),
+        }
+    }
+
+    fn asked(&mut self, request: u64, ask: impl FnOnce(&mut Live) -> Asked) -> Result<Decided, Error> {
+        // It is put back only where it can be entered again.
+        let mut live = match self.live.take() {
+            Some(live) => live,
+            None => Live::new(&self.plugin, &self.model)?,
+        };
+        live.store.data_mut().call.request = request;
+        let told = ask(&mut live)?;
+        self.live = Some(live);
+        told.map_err(|why| Error::Guest(bounded(why)))
+    }
+
+    /// The decision as the host knows it, if the policy may make it.
+    fn allowed(&self, request: u64, decided: Decided) -> Result<Decision, Error> {
+        if matches!(decided, Decided::Keep) {
+            return Ok(Decision::Keep);
+        }
+        let model = Some(&*self.model);
+        self.plugin.shared.grants.check(Capability::MemoryControl, model).map_err(Error::Denied)?;
+        Ok(match decided {
+            Decided::Keep => Decision::Keep,
+            Decided::Shrink(devices) => match self.targets(request, devices) {
+                Some(targets) => Decision::Shrink(targets),
+                None => Decision::Keep,
+            },
+            Decided::ShrinkAfterNextRun(devices) => match self.targets(request, devices) {
+                Some(targets) => Decision::ShrinkAfterNextRun(targets),
+                None => Decision::Keep,
+            },
+            Decided::SetRuntimeOption(option) => {
+                Decision::SetRuntimeOption { key: option.key, value: option.value.unwrap_or_default() }
+            }
+            Decided::Reload => Decision::Reload,
+            Decided::Unload => Decision::Unload,
+            Decided::Other(name) => {
+                return Err(Error::Guest(format!(
+                    "it decided '{}', which this Ebb does not know",
+                    bounded(name).escape_debug()
+                )));
+            }
+        })
+    }
+
+    /// The arenas named; those that there cannot be are told of in the plugin's log. `None` where nothing is left of some.
+    fn targets(&self, request: u64, devices: Vec<String>) -> Option<Vec<Target>> {
+        let named = devices.len();
+        let (known, unknown): (Vec<_>, Vec<_>) = devices
+            .into_iter()
+            .map(|device| Target::parse(&device).map_err(|_| device))
+            .partition(Result::is_ok);
+        for device in unknown.into_iter().filter_map(Result::err) {
+            let message =
+                format!("it named '{}', which is no arena: left out", bounded(device).escape_debug());
+            self.log(request, LogLevel::Warn, &message);
+        }
+        let known: Vec<Target> = known.into_iter().filter_map(Result::ok).collect();
+        (named == 0 || !known.is_empty()).then_some(known)
+    }
+
+    fn failed(&mut self, request: u64, error: Error) -> Failure {
+        self.log(request, LogLevel::Error, &error.to_string());
+        self.in_a_row += 1;
+        if self.in_a_row == FAILURES {
+            let id = &self.plugin.manifest().id;
+            let why = format!("it failed {FAILURES} times in a row, the last time because: {error}");
+            self.log(request, LogLevel::Error, &format!("detached from '{}': {why}", self.model));
+            tracing::warn!(plugin = id, model = &*self.model, why, "the policy decides no more");
+            self.given_up = Some(why);
+        }
+        error.into()
+    }
+
+    fn log(&self, request: u64, level: LogLevel, message: &str) {
+        let about = crate::log::About { request, model: Some(&self.model) };
+        self.plugin.shared.log.from_host(level, about, message);
+    }
+}
+
+/// A guest's own words, of bounded length.
+fn bounded(mut words: String) -> String {
+    words.truncate(words.floor_char_boundary(1_000));
+    words
+}
+
+/// What came of a call: outer, that it did not return; inner, that the policy itself failed.
+type Asked = Result<Result<Decided, String>, Error>;
+
+/// A live instance.
+struct Live {
+    store: Store<Guest>,
+    meter: Arc<Meter>,
+    plugin: Plugin,
+    on_run: TypedFunc<(Run,), (Result<Decided, String>,)>,
+    on_idle: TypedFunc<(Arc<str>, u64, memory_stats::Sample), (Result<Decided, String>,)>,
+    on_pressure: TypedFunc<(Arc<str>, u64, u64, memory_stats::Sample), (Result<Decided, String>,)>,
+}
+
+impl Live {
+    fn new(plugin: &Plugin, model: &Arc<str>) -> Result<Self, Error> {
+        let call = Call { model: Some(Arc::clone(model)), ..Call::default() };
+        let (mut store, meter) = instance::store(plugin, call, AtTick::Continue);
+        let linked = &plugin.compiled.linked;
+        let running = plugin.sandbox.ticker().run();
+        meter.begin_start();
+        let made = if plugin.compiled.brings_wasi {
+            linked.instantiate_async(&mut store).now_or_never()
+        } else {
+            Some(linked.instantiate(&mut store))
+        };
+        meter.end_turn();
+        drop(running);
+        let made = made.ok_or(Error::Stopped(Stop::Waited))?;
+        let instance = made.map_err(|error| instance::told(&error, store.data()))?;
+        let found = Self::functions(&instance, &mut store).map_err(Error::unusable("linked"))?;
+        let (on_run, on_idle, on_pressure) = found;
+        Ok(Self { store, meter, plugin: plugin.clone(), on_run, on_idle, on_pressure })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the three functions of the interface, once")]
+    fn functions(
+        instance: &Instance,
+        store: &mut Store<Guest>,
+    ) -> wasmtime::Result<(
+        TypedFunc<(Run,), (Result<Decided, String>,)>,
+        TypedFunc<(Arc<str>, u64, memory_stats::Sample), (Result<Decided, String>,)>,
+        TypedFunc<(Arc<str>, u64, u64, memory_stats::Sample), (Result<Decided, String>,)>,
+    )> {
+        let missing = |name: &str| wasmtime::Error::msg(format!("it exports no {name}"));
+        let interface =
+            instance.get_export_index(&mut *store, None, INTERFACE).ok_or_else(|| missing(INTERFACE))?;
+        let mut index = |name: &str| {
+            instance.get_export_index(&mut *store, Some(&interface), name).ok_or_else(|| missing(name))
+        };
+        let (run, idle, pressure) = (index("on-run")?, index("on-idle")?, index("on-pressure")?);
+        Ok((
+            instance.get_typed_func(&mut *store, run)?,
+            instance.get_typed_func(&mut *store, idle)?,
+            instance.get_typed_func(&mut *store, pressure)?,
+        ))
+    }
+
+    fn on_run(&mut self, report: &RunReport) -> Asked {
+        let run = Run {
+            model: self.model(),
+            outcome: match report.outcome {
+                Outcome::Ok => "ok",
+                Outcome::Failed => "failed",
+                Outcome::Cancelled => "cancelled",
+            },
+            took_us: report.took_us,
+            items: report.items,
+            queued: report.queued,
+            after: told(&report.after),
+            more: Vec::new(),
+        };
+        let function = self.on_run;
+        self.call(function, (run,))
+    }
+
+    fn on_idle(&mut self, idle_ms: u64, now: &Sample) -> Asked {
+        let function = self.on_idle;
+        let asked = (self.model(), idle_ms, told(now));
+        self.call(function, asked)
+    }
+
+    fn on_pressure(&mut self, available_bytes: u64, total_bytes: u64, now: &Sample) -> Asked {
+        let function = self.on_pressure;
+        let asked = (self.model(), available_bytes, total_bytes, told(now));
+        self.call(function, asked)
+    }
+
+    fn model(&self) -> Arc<str> {
+        // It was made for one.
+        self.store.data().call.model.clone().unwrap_or_default()
+    }
+
+    fn call<P>(&mut self, function: TypedFunc<P, (Result<Decided, String>,)>, asked: P) -> Asked
+    where
+        P: wasmtime::component::ComponentNamedList + Lower + Send + Sync + 'static,
+    {
+        self.store.data_mut().limiter.hit = None;
+        self.store.set_epoch_deadline(1);
+        let running = self.plugin.sandbox.ticker().run();
+        self.meter.begin_call();
+        let called = if self.plugin.compiled.brings_wasi {
+            // Looked at once: a policy that has to wait is stopped.
+            function.call_async(&mut self.store, asked).now_or_never()
+        } else {
+            Some(function.call(&mut self.store, asked))
+        };
+        self.meter.end_turn();
+        drop(running);
+        let (told,) = called
+            .ok_or(Error::Stopped(Stop::Waited))?
+            .map_err(|error| instance::told(&error, self.store.data()))?;
+        Ok(told)
+    }
+}
+
+/// `run-report` of the contract.
+#[derive(ComponentType, Lower)]
+#[component(record)]
+struct Run {
+    model: Arc<str>,
+    outcome: &'static str,
+    #[component(name = "took-us")]
+    took_us: u64,
+    items: u32,
+    queued: u32,
+    after: memory_stats::Sample,
+    more: Vec<(String, u64)>,
+}
+
+/// `run-option` of the contract.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+struct RunOption {
+    key: String,
+    value: Option<String>,
+}
+
+/// `decision` of the contract.
+#[derive(ComponentType, Lift)]
+#[component(variant)]
+enum Decided {
+    #[component(name = "keep")]
+    Keep,
+    #[component(name = "shrink")]
+    Shrink(Vec<String>),
+    #[component(name = "shrink-after-next-run")]
+    ShrinkAfterNextRun(Vec<String>),
+    #[component(name = "set-runtime-option")]
+    SetRuntimeOption(RunOption),
+    #[component(name = "reload")]
+    Reload,
+    #[component(name = "unload")]
+    Unload,
+    #[component(name = "other")]
+    Other(String),
+}
