@@ -35,6 +35,7 @@ impl Scene {
         let settings = Settings {
             worker_program: Some(program("ebb-worker")),
             runtime_library: Some(runtime_library()),
+            ..Settings::default()
         };
         let host = Host::open(places(folder.path()), settings).unwrap();
         let options = ServeOptions { port: Some(0), signals: false, ..ServeOptions::default() };

@@ -22,6 +22,7 @@ pub(crate) async fn print() {
     let settings = Settings {
         worker_program: Some(home::program("ebb-worker")),
         runtime_library: Some(home::runtime_library()),
+        ..Settings::default()
     };
     let host = Host::open(places, settings).expect("a host");
     let server = Server::bind(host, ServeOptions { signals: false, ..ServeOptions::default() });

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use ebb_core::{Code, Failure, LoadOptions, ModelInfo, format_bytes, operations::Estimate};
+use ebb_core::{Failure, LoadOptions, ModelInfo, format_bytes, operations::Estimate};
 use serde::Deserialize;
 
 use crate::{Host, available::system_memory, models::Added};
@@ -32,7 +32,7 @@ impl Host {
     /// What a model will need, and what is free.
     ///
     /// # Errors
-    /// [`Code::NotFound`]; [`Code::Unsupported`] where the system does not tell its memory.
+    /// [`ebb_core::Code::NotFound`]; [`ebb_core::Code::Unsupported`] where the system does not tell its memory.
     pub async fn estimate(&self, alias: &str) -> Result<Estimate, Failure> {
         let added = self.added(alias)?;
         let options = self.inner.profiles.resolve(self.inner.state.of(alias).options).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -25,6 +26,8 @@ use crate::{
     keys::Keys,
     lock::{self, HostLock},
     models::Catalogue,
+    plugins::{self, Plugins},
+    pressure,
     profiles::Profiles,
     state::State,
     stored::Stored,
@@ -43,6 +46,32 @@ pub struct Settings {
     pub worker_program: Option<PathBuf>,
     /// The ONNX Runtime library; where none is given, workers look for one.
     pub runtime_library: Option<PathBuf>,
+    /// The folder of the plugins that ship with Ebb; where none is given, `plugins` beside this executable, else what
+    /// `EBB_PLUGINS` names.
+    pub bundled_plugins: Option<PathBuf>,
+    /// Tells how much memory the system has; where none is given, the host looks itself.
+    pub memory_watch: Option<MemoryWatch>,
+}
+
+/// Tells the available and the whole memory of the system, in bytes.
+#[derive(Clone)]
+pub struct MemoryWatch(Arc<dyn Fn() -> (u64, u64) + Send + Sync>);
+
+impl MemoryWatch {
+    /// What `look` gives: available and whole memory. It is called every other second and must not block.
+    pub fn new(look: impl Fn() -> (u64, u64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+
+    pub(crate) fn look(&self) -> (u64, u64) {
+        self.0()
+    }
+}
+
+impl fmt::Debug for MemoryWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryWatch")
+    }
 }
 
 /// The one host of a user. Cheap to clone; all clones are the same host.
@@ -63,6 +92,7 @@ pub(crate) struct Inner {
     pub(crate) keys: Stored<Keys>,
     pub(crate) kept: Kept,
     pub(crate) tallies: Tallies,
+    pub(crate) plugins: Plugins,
     endpoint: OnceLock<Endpoint>,
     opened: Instant,
     closing: AtomicBool,
@@ -95,6 +125,7 @@ impl Host {
             keys: Stored::open(places.keys_file())?,
             kept: Kept::default(),
             tallies: Tallies::default(),
+            plugins: Plugins::open(&places, &settings)?,
             supervisor: Supervisor::new(HostConfig::new(worker_program.clone())),
             worker_program,
             places,
@@ -110,6 +141,8 @@ impl Host {
         };
         let host = Self { inner: Arc::new(inner) };
         keep_alive::watch(&host);
+        plugins::watch(&host);
+        pressure::watch(&host);
         let task = tokio::spawn(host.clone().bring_back());
         *held(&host.inner.bringing_back) = Some(task);
         Ok(host)
@@ -200,6 +233,7 @@ impl Host {
     pub async fn close(&self, drain: Duration) -> Result<(), Failure> {
         self.inner.closing.store(true, Ordering::Release);
         let begun = Instant::now();
+        self.inner.plugins.end_calls();
         let turns: Vec<_> = held(&self.inner.turns).values().cloned().collect();
         for turn in &turns {
             turn.give_up_loads();

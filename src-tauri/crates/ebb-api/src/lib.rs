@@ -1,8 +1,8 @@
 //! The one list of operations that every shell calls: [`Host`], one async method for each, [`ebb_core`]'s types in and out.
 //! A route of the server, a subcommand of the CLI and a command of the desktop with the same name do the same thing.
 //!
-//! It is where everything is joined: the catalogue of models, load profiles, the state that survives a restart, and the
-//! supervisor of workers. It must not know HTTP, nor any runtime: what only a worker can tell (what a folder holds, which
+//! It is where everything is joined: the catalogue of models, load profiles, the state that survives a restart, plugins, and
+//! the supervisor of workers. It must not know HTTP, nor any runtime: what only a worker can tell (what a folder holds, which
 //! providers there are) it asks the worker program.
 //!
 //! ```no_run
@@ -34,6 +34,8 @@ mod lock;
 mod memory;
 mod models;
 mod names;
+mod plugins;
+mod pressure;
 mod profiles;
 mod run;
 mod state;
@@ -45,6 +47,7 @@ mod turn;
 
 pub use embed::EmbedStream;
 pub use generate::GenerateStream;
-pub use host::{Host, Settings};
+pub use host::{Host, MemoryWatch, Settings};
+pub use plugins::{AskStream, IngestStream, PluginLogStream};
 pub use tally::{LATENCY_BOUNDS_S, Tallied, Tally};
 pub use transcribe::TranscribeStream;

@@ -4,7 +4,7 @@
 use std::{future::ready, time::Instant};
 
 use ebb_core::{
-    Code, Failure, LoadOptions, LoadSpec, Policy, ShrinkEvery,
+    Code, Failure, LoadOptions, LoadSpec,
     operations::{LoadReport, UnloadReport},
 };
 use ebb_host::ModelHandle;
@@ -14,6 +14,7 @@ use crate::{
     estimate::{self, estimate},
     host::failed_task,
     models::Added,
+    plugins::Policies,
     state::Remembered,
     turn::{GivenUp, Pending},
 };
@@ -195,10 +196,16 @@ impl Host {
     ) -> Result<LoadReport, Failure> {
         // An estimate never blocks, not even by failing.
         let expected = estimate(alias, added, &options, None).ok();
-        let policies = policies(&options);
         // Dropped where it is given up: that ends the worker.
-        let loading = self.inner.supervisor.load(self.load_spec(alias, added.clone(), options), policies);
-        let mut report = pending.unless_given_up(loading).await.map_err(|GivenUp| self.given_up())??;
+        let loading = async {
+            let Policies { policies, composed_of } = self.policies_for(alias, &options).await;
+            let spec = self.load_spec(alias, added.clone(), options);
+            let report = self.inner.supervisor.load(spec, policies).await?;
+            self.catch_up(alias, &composed_of).await;
+            Ok::<_, Failure>(report)
+        };
+        let loaded = pending.unless_given_up(loading).await.map_err(|GivenUp| self.given_up()).flatten();
+        let mut report = loaded.inspect_err(|_| self.inner.plugins.not_loaded(alias))?;
         report.warnings.splice(0..0, expected.as_ref().and_then(estimate::warning));
         Ok(report)
     }
@@ -261,13 +268,6 @@ fn only_loading(alias: &str, began: Instant) -> UnloadReport {
         worker_gone: false,
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         warnings: vec!["it was still loading: the load was given up and its worker killed".to_owned()],
-    }
-}
-
-fn policies(options: &LoadOptions) -> Vec<Box<dyn Policy>> {
-    match options.shrink_every {
-        Some(every) if every > 0 => vec![Box::new(ShrinkEvery::new(every))],
-        _ => Vec::new(),
     }
 }
 
@@ -374,11 +374,5 @@ mod tests {
         let failure = loaded_otherwise("m", &current, &asked);
         assert_eq!(failure.code, Code::Conflict);
         assert!(failure.message.ends_with("(shrink_every)"), "{failure}");
-    }
-
-    #[test]
-    fn the_one_native_policy_is_there_where_asked_for() {
-        let every = |every| policies(&LoadOptions { shrink_every: every, ..LoadOptions::default() }).len();
-        assert_eq!((every(None), every(Some(0)), every(Some(10))), (0, 0, 1));
     }
 }

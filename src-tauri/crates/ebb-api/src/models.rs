@@ -41,6 +41,11 @@ impl Catalogue {
         self.models.iter().filter(|(_, added)| added.kind == kind).map(|(alias, _)| alias.clone()).collect()
     }
 
+    /// Every alias, sorted, with what it is for.
+    pub(crate) fn kinds(&self) -> Vec<(String, ModelKind)> {
+        self.models.iter().map(|(alias, added)| (alias.clone(), added.kind)).collect()
+    }
+
     pub(crate) fn add(&mut self, alias: &str, added: Added) -> Result<(), Failure> {
         if self.models.contains_key(alias) {
             return Err(taken(alias));
@@ -121,6 +126,7 @@ impl Host {
             Ok(())
         })?;
         self.inner.state.forget(alias)?;
+        self.forget_model_in_plugins(alias).await?;
         tracing::info!(model = alias, "removed");
         Ok(ModelEntry { state: ModelState::Unloaded, info: None, ..entry })
     }
