@@ -4,6 +4,7 @@ pub(crate) mod host;
 pub(crate) mod keys;
 pub(crate) mod memory;
 pub(crate) mod models;
+pub(crate) mod plugins;
 pub(crate) mod profiles;
 pub(crate) mod work;
 

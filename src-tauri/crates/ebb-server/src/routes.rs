@@ -20,7 +20,7 @@ use crate::{
     guard::{Guard, guard, needs},
     heap::give_back,
     metrics::{self, HttpCounts},
-    native::{host, keys, memory, models, profiles, work},
+    native::{host, keys, memory, models, plugins, profiles, work},
     openai,
     openapi::{self, Document},
     sent::Limits,
@@ -91,6 +91,7 @@ fn inferring() -> OpenApiRouter<App> {
         .routes(routes!(work::transcribe))
         .routes(routes!(work::run))
         .routes(routes!(work::count_tokens))
+        .routes(routes!(plugins::ask))
         .routes(routes!(openai::chat::create))
         .routes(routes!(openai::completions::create))
         .routes(routes!(openai::embeddings::create))
@@ -116,6 +117,16 @@ fn controlling() -> OpenApiRouter<App> {
         .routes(routes!(memory::runtime_options, memory::set_runtime_option))
         .routes(routes!(profiles::profiles))
         .routes(routes!(profiles::profile, profiles::save_profile, profiles::remove_profile))
+        .routes(routes!(plugins::plugins, plugins::install_plugin))
+        .routes(routes!(plugins::plugin, plugins::remove_plugin))
+        .routes(routes!(plugins::grant_plugin))
+        .routes(routes!(plugins::revoke_plugin))
+        .routes(routes!(plugins::attach_plugin))
+        .routes(routes!(plugins::detach_plugin))
+        .routes(routes!(plugins::set_plugin_settings))
+        .routes(routes!(plugins::plugin_log))
+        .routes(routes!(plugins::ingest))
+        .routes(routes!(plugins::plugin_index))
         .routes(routes!(keys::keys, keys::add_key))
         .routes(routes!(keys::remove_key))
         .routes(routes!(foundry::load))

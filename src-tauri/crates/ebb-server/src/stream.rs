@@ -9,10 +9,10 @@ use axum::{
     response::{IntoResponse, Response, Sse, sse},
 };
 use bytes::Bytes;
-use ebb_api::{EmbedStream, GenerateStream, TranscribeStream};
+use ebb_api::{AskStream, EmbedStream, GenerateStream, IngestStream, PluginLogStream, TranscribeStream};
 use ebb_core::{
     ErrorBody, Event, Failure,
-    operations::{EmbedPiece, GeneratePiece, TranscribePiece},
+    operations::{AskPiece, EmbedPiece, GeneratePiece, IngestPiece, PluginLogLine, TranscribePiece},
 };
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
@@ -60,6 +60,40 @@ pub(crate) async fn transcribe_lines(mut pieces: TranscribeStream) -> Result<Res
         first => first,
     };
     Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+/// The pieces of an ingest.
+pub(crate) async fn ingest_lines(mut pieces: IngestStream) -> Result<Response, Failure> {
+    let first = match pieces.next().await {
+        Some(IngestPiece::Error(error)) => return Err(ErrorBody { error }.into()),
+        first => first,
+    };
+    Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+/// The pieces of a pipeline's answer.
+pub(crate) async fn ask_lines(mut pieces: AskStream) -> Result<Response, Failure> {
+    let first = match pieces.next().await {
+        Some(AskPiece::Error(error)) => return Err(ErrorBody { error }.into()),
+        first => first,
+    };
+    Ok(lines(first, stream::unfold(pieces, |mut pieces| async { Some((pieces.next().await?, pieces)) })))
+}
+
+/// The end of a plugin's log, and what comes after it until the host closes. A line that came between the two is told once.
+pub(crate) fn log_lines(
+    tail: Vec<PluginLogLine>,
+    coming: PluginLogStream,
+    mut closing: watch::Receiver<bool>,
+) -> Response {
+    let told = tail.last().map(|line| line.seq);
+    let coming = stream::unfold(coming, |mut coming| async { Some((coming.next().await?, coming)) });
+    let fresh = coming.filter(move |line| std::future::ready(told.is_none_or(|told| line.seq > told)));
+    let closed = async move {
+        // An error means that the server is gone, which is closed too.
+        let _ = closing.wait_for(|closing| *closing).await;
+    };
+    lines(None, stream::iter(tail).chain(fresh).take_until(Box::pin(closed)))
 }
 
 fn line(piece: &impl Serialize) -> Result<Bytes, serde_json::Error> {
