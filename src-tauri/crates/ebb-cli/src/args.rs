@@ -1,5 +1,6 @@
 //! What can be typed. The comments here are the help, the man page and the reference in `docs/cli.md`.
 
+mod author;
 mod complete;
 mod generate;
 mod key;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use author::AuthorCommand;
 pub(crate) use complete::{answer_shell, script};
 pub(crate) use generate::{ChatArgs, CompleteArgs, SamplingArgs};
 pub(crate) use key::KeyCommand;

@@ -31,7 +31,7 @@ pub(crate) use record::Recorded;
 use ebb_core::Places;
 
 use crate::{
-    args::{Cli, Command, ModelCommand, ServerCommand},
+    args::{Cli, Command, ModelCommand, PluginCommand, ServerCommand},
     error::Result,
     render::Out,
 };
@@ -42,6 +42,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
         Command::Options { words } => options::run(&words.join(" "), out),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { out: folder } => manual::man(folder.as_deref(), out),
+        Command::Plugin(PluginCommand::Author(command)) => plugin::author(command, out),
         Command::Model(ModelCommand::Import { source, dest, force }) => {
             wait_for(import::run(source, dest, force, out))
         }

@@ -1,6 +1,7 @@
 //! Where answers go: JSON as it came, or text for people. Functions in the files below make text of one type each and
 //! write nothing themselves.
 
+mod author;
 mod embed;
 mod find;
 mod generate;
@@ -27,6 +28,7 @@ use serde::Serialize;
 
 use crate::{args::Global, error::Result};
 
+pub(crate) use author::{built_plugin, checked_plugin, new_plugin, replayed_policy};
 pub(crate) use embed::{embed_summary, preview, tensors_written};
 pub(crate) use find::{Offer, Offers, PullReport, offers, pull_report};
 pub(crate) use generate::{generate_summary, transcribe_summary, transcript};

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use ebb_core::Capability;
 
-use super::Pair;
+use super::{AuthorCommand, Pair};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginCommand {
+    #[command(flatten)]
+    Author(AuthorCommand),
     /// List plugins: those that ship with Ebb, and those that were installed
     List,
     /// Show a plugin: what it asked for, was granted and really used; where it is attached; its settings

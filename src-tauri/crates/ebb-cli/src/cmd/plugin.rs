@@ -1,10 +1,12 @@
 //! `ebb plugin`
 
+mod author;
 mod grants;
 mod run;
 
 use std::path::Path;
 
+pub(super) use self::author::run as author;
 pub(super) use grants::absolute;
 
 use ebb_client::{Client, Plugin};
@@ -50,6 +52,8 @@ pub(super) async fn run(command: PluginCommand, places: &Places, out: &mut Out) 
                 other => other,
             }
         }
+        // Done elsewhere, before this.
+        PluginCommand::Author(_) => Ok(()),
         PluginCommand::Run(args) => run::run(&client, args, out).await,
         PluginCommand::Remove { plugin: id } => out.show(&plugin(id).remove().await?, |entry, look| {
             format!("{}  removed, with all that it kept\n", look.bold(&entry.manifest.id))
