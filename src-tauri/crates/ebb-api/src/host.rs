@@ -238,7 +238,11 @@ impl Host {
         for turn in &turns {
             turn.give_up_loads();
         }
+        let bringing_back = held(&self.inner.bringing_back).take();
         let loads_end = async {
+            if let Some(Err(error)) = async { Some(bringing_back?.await) }.await {
+                tracing::error!(%error, "bringing models back failed");
+            }
             for turn in turns {
                 drop(turn.take().await);
             }

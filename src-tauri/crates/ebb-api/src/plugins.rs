@@ -36,6 +36,7 @@ use self::{
     live::Live,
     registry::{Kept, Registry},
     seats::Seats,
+    source::Stamp,
 };
 pub use self::{
     log::PluginLogStream,
@@ -54,6 +55,8 @@ pub(crate) struct Plugins {
     sandbox: OnceLock<Sandbox>,
     /// Those that were compiled, by id.
     live: Mutex<BTreeMap<String, Arc<Live>>>,
+    /// What the files of plugins under development were when they were last read, by id.
+    read: Mutex<BTreeMap<String, Stamp>>,
     /// Why a plugin cannot be used, by id.
     broken: Mutex<BTreeMap<String, String>>,
     seats: Seats,
@@ -83,6 +86,7 @@ impl Plugins {
             compiled_folder: places.compiled_plugins_folder(),
             sandbox: OnceLock::new(),
             live: Mutex::default(),
+            read: Mutex::default(),
             broken: Mutex::default(),
             seats: Seats::default(),
             calls: Arc::default(),

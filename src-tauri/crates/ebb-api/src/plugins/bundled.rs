@@ -13,7 +13,7 @@ use ebb_core::operations::PluginOrigin;
 use super::{
     grants,
     registry::{Component, Kept},
-    source,
+    source::{self, Read},
 };
 
 /// What lies in the folder of bundled plugins; looked at when it is first asked for.
@@ -78,7 +78,7 @@ fn read(folder: &Path) -> BTreeMap<String, (PathBuf, Component)> {
     let mut found = BTreeMap::new();
     for path in files {
         match source::read(&path) {
-            Ok((_, component)) => {
+            Ok(Read { component, .. }) => {
                 let id = component.manifest.id.clone();
                 found.entry(id).or_insert((path, component));
             }

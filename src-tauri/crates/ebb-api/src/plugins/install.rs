@@ -11,7 +11,7 @@ use super::{
     held,
     live::Prepared,
     registry::{Component, Kept},
-    source,
+    source::{self, Read},
 };
 use crate::{Host, atomic};
 
@@ -42,12 +42,12 @@ impl Host {
             move || {
                 let read = source::read(&path)?;
                 // Before it is compiled, which may take seconds.
-                host.check_free(&read.1, replace)?;
+                host.check_free(&read.component, replace)?;
                 Ok(read)
             }
         };
         let prepared = self.prepare(read).await?;
-        let id = prepared.component.manifest.id.clone();
+        let id = prepared.read.component.manifest.id.clone();
         self.install(&id, path, prepared).await?;
         tracing::info!(plugin = id, "installed");
         self.plugin(&id).await
@@ -109,7 +109,7 @@ impl Host {
 
     async fn install(&self, id: &str, path: PathBuf, prepared: Prepared) -> Result<(), Failure> {
         let plugins = &self.inner.plugins;
-        let Prepared { bytes, component, compiled } = prepared;
+        let Prepared { read: Read { bytes, component, .. }, compiled } = prepared;
         let (origin, path) = if path.is_dir() {
             (PluginOrigin::Development, path)
         } else {

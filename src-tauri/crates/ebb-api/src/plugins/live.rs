@@ -9,7 +9,7 @@ use super::{
     grants, held,
     models::HostModels,
     registry::{Component, Kept},
-    source,
+    source::{self, Read},
 };
 use crate::{Host, host::failed_task};
 
@@ -27,8 +27,7 @@ impl Live {
 
 /// A plugin's bytes, checked and compiled.
 pub(super) struct Prepared {
-    pub(super) bytes: Vec<u8>,
-    pub(super) component: Component,
+    pub(super) read: Read,
     pub(super) compiled: Compiled,
 }
 
@@ -52,8 +51,8 @@ impl Host {
     async fn revived(&self, id: &str, kept: Kept) -> Result<Arc<Live>, Failure> {
         let path = kept.path.clone();
         let prepared = self.prepare(move || source::read(&path)).await?;
-        prepared.component.check_same(&kept.component)?;
-        let sha256 = &prepared.component.sha256;
+        prepared.read.component.check_same(&kept.component)?;
+        let sha256 = &prepared.read.component.sha256;
         if kept.origin == PluginOrigin::Installed && *sha256 != kept.component.sha256 {
             // What was granted was granted to what was installed.
             let why = format!("the file of '{id}' is not the one that was installed");
@@ -62,7 +61,7 @@ impl Host {
                 .param("plugin"));
         }
         if kept.origin == PluginOrigin::Development && *sha256 != kept.component.sha256 {
-            self.inner.plugins.change(id, |kept| kept.renew(prepared.component.clone()))?;
+            self.inner.plugins.change(id, |kept| kept.renew(prepared.read.component.clone()))?;
         }
         self.enliven(id, prepared.compiled)
     }
@@ -70,21 +69,24 @@ impl Host {
     /// Reads a plugin with `read`, checks it and compiles it, or takes what was compiled before from the disk.
     pub(super) async fn prepare(
         &self,
-        read: impl FnOnce() -> Result<(Vec<u8>, Component), Failure> + Send + 'static,
+        read: impl FnOnce() -> Result<Read, Failure> + Send + 'static,
     ) -> Result<Prepared, Failure> {
         let host = self.clone();
         let preparing = tokio::task::spawn_blocking(move || {
-            let (bytes, component) = read()?;
-            let id = component.manifest.id.clone();
+            let read = read()?;
+            let id = read.component.manifest.id.clone();
+            if let Some(stamp) = read.stamp {
+                held(&host.inner.plugins.read).insert(id.clone(), stamp);
+            }
             let mut told = 0.0;
-            let compiled = host.sandbox()?.compile(&bytes, &mut |done| {
+            let compiled = host.sandbox()?.compile(&read.bytes, &mut |done| {
                 // A line for each tenth: nothing for what takes no time.
                 if done - told >= 0.1 {
                     told = done;
                     tracing::info!(plugin = id, percent = (done * 100.0) as u32, "compiling");
                 }
             })?;
-            Ok(Prepared { bytes, component, compiled })
+            Ok(Prepared { read, compiled })
         });
         preparing.await.map_err(failed_task)?
     }

@@ -1,11 +1,14 @@
 //! Plugins under development are read again whenever they were built anew.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Weak, time::Duration};
+use std::{path::PathBuf, sync::Weak, time::Duration};
 
 use ebb_core::{Failure, operations::PluginOrigin};
 use tokio::time::sleep;
 
-use super::source::{self, Stamp};
+use super::{
+    held,
+    source::{self, Stamp},
+};
 use crate::{Host, host::Inner};
 
 /// How often it is looked.
@@ -13,37 +16,38 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Looks out for plugins that were built anew, for as long as the host lives.
 pub(super) async fn watch(host: Weak<Inner>) {
-    let mut seen: BTreeMap<String, (PathBuf, Stamp)> = BTreeMap::new();
     loop {
         sleep(LOOK_EVERY).await;
         let Some(inner) = host.upgrade() else { return };
         let host = Host { inner };
-        let now = host.in_development().await;
-        for (id, at) in &now {
-            // One that was just installed was just read.
-            if seen.get(id).is_some_and(|before| before.0 == at.0 && before.1 != at.1) {
-                host.renew(id).await;
+        for (id, stamp) in host.in_development().await {
+            let read = held(&host.inner.plugins.read).insert(id.clone(), stamp);
+            // One that was not read yet is read when it is needed.
+            if read.is_some_and(|read| read != stamp) {
+                host.renew(&id).await;
             }
         }
-        seen = now;
     }
 }
 
 impl Host {
-    /// The plugins under development, with their folders and when those changed.
-    async fn in_development(&self) -> BTreeMap<String, (PathBuf, Stamp)> {
+    /// The plugins under development that were read before, and what their files are now.
+    async fn in_development(&self) -> Vec<(String, Stamp)> {
+        let read = held(&self.inner.plugins.read).clone();
         let folders: Vec<(String, PathBuf)> = self.inner.plugins.registry.read(|registry| {
-            let developed =
-                registry.plugins.iter().filter(|(_, kept)| kept.origin == PluginOrigin::Development);
+            let developed = registry
+                .plugins
+                .iter()
+                .filter(|(id, kept)| kept.origin == PluginOrigin::Development && read.contains_key(*id));
             developed.map(|(id, kept)| (id.clone(), kept.path.clone())).collect()
         });
         if folders.is_empty() {
-            return BTreeMap::new();
+            return Vec::new();
         }
         let stamped = tokio::task::spawn_blocking(move || {
             let stamped = folders.into_iter().map(|(id, folder)| {
                 let stamp = source::stamp(&folder, &id);
-                (id, (folder, stamp))
+                (id, stamp)
             });
             stamped.collect()
         });
@@ -69,8 +73,8 @@ impl Host {
         let kept = plugins.kept(id)?;
         let path = kept.path.clone();
         let prepared = self.prepare(move || source::read(&path)).await?;
-        prepared.component.check_same(&kept.component)?;
-        plugins.change(id, |kept| kept.renew(prepared.component.clone()))?;
+        prepared.read.component.check_same(&kept.component)?;
+        plugins.change(id, |kept| kept.renew(prepared.read.component.clone()))?;
         self.enliven(id, prepared.compiled)?;
         self.compose_again_where(id).await;
         Ok(())

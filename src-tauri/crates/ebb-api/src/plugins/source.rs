@@ -21,15 +21,29 @@ const MANIFEST: &str = "plugin.toml";
 /// When the manifest and the component of a folder last changed, and how long they are.
 pub(super) type Stamp = [Option<(SystemTime, u64)>; 2];
 
+/// A plugin that was read.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) bytes: Vec<u8>,
+    pub(super) component: Component,
+    /// What the files of a folder were, at the latest.
+    pub(super) stamp: Option<Stamp>,
+}
+
 /// Reads and checks a plugin: a file, or a folder with its manifest and its built component.
 ///
 /// # Errors
 /// [`Code::NotFound`], [`Code::Storage`]; what is wrong with the component or its manifest.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Component), Failure> {
-    let bytes = if path.is_dir() { from_folder(path)? } else { read_file(path)? };
+pub(super) fn read(path: &Path) -> Result<Read, Failure> {
+    let (bytes, stamp) = if path.is_dir() {
+        let (bytes, stamp) = from_folder(path)?;
+        (bytes, Some(stamp))
+    } else {
+        (read_file(path)?, None)
+    };
     let read = ebb_plugins::Component::read(&bytes)?;
     let component = Component { manifest: read.manifest, size_bytes: read.size_bytes, sha256: read.sha256 };
-    Ok((bytes, component))
+    Ok(Read { bytes, component, stamp })
 }
 
 /// Another value than before means that there is something new to read.
@@ -43,7 +57,7 @@ pub(super) fn stamp(folder: &Path, id: &str) -> Stamp {
 }
 
 /// The component of a folder with the manifest that lies beside it: the newest of both.
-fn from_folder(folder: &Path) -> Result<Vec<u8>, Failure> {
+fn from_folder(folder: &Path) -> Result<(Vec<u8>, Stamp), Failure> {
     let file = folder.join(MANIFEST);
     let text = fs::read_to_string(&file).map_err(|error| {
         Failure::new(Code::NotFound, format!("{} cannot be read: {error}", file.display()))
@@ -51,8 +65,10 @@ fn from_folder(folder: &Path) -> Result<Vec<u8>, Failure> {
             .param("path")
     })?;
     let manifest = ebb_plugins::manifest::from_toml(&text)?;
+    // Before the component: one that is written meanwhile is seen to be another.
+    let stamp = stamp(folder, &manifest.id);
     let component = read_file(&built_component(folder, &manifest.id)?)?;
-    Ok(ebb_plugins::manifest::embed(&component, &manifest)?)
+    Ok((ebb_plugins::manifest::embed(&component, &manifest)?, stamp))
 }
 
 /// `<id>.wasm` in the folder, as `ebb plugin build` names it, else the one `.wasm` that lies there.
