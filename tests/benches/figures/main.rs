@@ -11,6 +11,7 @@ mod hosted;
 mod inprocess;
 mod paired;
 mod peer;
+mod retrieval;
 mod shrinking;
 mod stream;
 mod throughput;
@@ -23,7 +24,7 @@ fn main() {
     ebb_ort::prepare_process();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    for name in ["hop", "throughput", "shrinking", "controls", "decode", "stream", "chats"] {
+    for name in ["hop", "throughput", "shrinking", "controls", "decode", "stream", "chats", "retrieval"] {
         if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word.as_str())) {
             continue;
         }
@@ -35,6 +36,7 @@ fn main() {
             "shrinking" => runtime.block_on(shrinking::print()),
             "decode" => decode::print(),
             "stream" => runtime.block_on(async { tokio::spawn(stream::print()).await }).expect("it prints"),
+            "retrieval" => retrieval::print(),
             "chats" => runtime.block_on(chats::print()),
             _ => controls::print(),
         }

@@ -186,8 +186,7 @@ impl Collection {
     pub fn count(&self) -> Result<u64, Error> {
         self.draft.shared.lock().database.read(|connection| {
             self.held(connection)?;
-            let sql = "SELECT coalesce(sum(chunks), 0) FROM documents WHERE collection = ?";
-            Ok(connection.prepare_cached(sql)?.query_row([self.id], |row| row.get(0))?)
+            Ok(search::count(connection, self.id)?)
         })
     }
 

@@ -24,6 +24,9 @@ const FUSION: f32 = 60.0;
 const CANDIDATES_PER_HIT: usize = 4;
 /// At least so many candidates.
 const MIN_CANDIDATES: usize = 50;
+/// How many chunks are scored by their words, where rare words tell them apart: words that are in more of them say little, and
+/// take most of the time.
+const SCORED_CHUNKS: u64 = 10_000;
 /// Texts of hits are given up to so many bytes; the first hit always is.
 const MAX_HIT_BYTES: usize = 64 << 20;
 
@@ -94,8 +97,10 @@ fn by_words(
     most: usize,
     within: Option<&HashSet<i64>>,
 ) -> Result<Vec<Candidate>, Fault> {
-    let Some(words) = words::any_of(&words::split(text)) else { return Ok(Vec::new()) };
     let table = schema::words(id);
+    let Some(words) = words::any_of(&rarest(connection, id, &table, words::split(text))?) else {
+        return Ok(Vec::new());
+    };
     let filter = match within {
         // Numbers alone: nothing that a plugin gave becomes SQL.
         Some(documents) => {
@@ -113,6 +118,46 @@ fn by_words(
     Ok(ranked.collect::<Result<_, _>>()?)
 }
 
+/// The rarest of the words: as many as there is room for by [`SCORED_CHUNKS`], and at least one that some chunk has. All of
+/// them in a collection that is no larger.
+fn rarest(
+    connection: &Connection,
+    id: i64,
+    table: &str,
+    words: Vec<String>,
+) -> rusqlite::Result<Vec<String>> {
+    let all = count(connection, id)?;
+    let mut room = SCORED_CHUNKS;
+    while room < all {
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)");
+        let mut chunks_with = connection.prepare_cached(&sql)?;
+        let mut counted = Vec::with_capacity(words.len());
+        for word in &words {
+            let query = words::any_of(std::slice::from_ref(word));
+            let chunks: u64 = chunks_with.query_row((query, room + 1), |row| row.get(0))?;
+            counted.push((chunks, word));
+        }
+        // Words that are equally rare stay in their order.
+        counted.sort_by_key(|(chunks, _)| *chunks);
+        let mut sum = 0;
+        counted.retain(|(chunks, _)| {
+            sum += chunks;
+            sum <= room
+        });
+        if counted.iter().any(|(chunks, _)| *chunks > 0) {
+            return Ok(counted.into_iter().map(|(_, word)| word.clone()).collect());
+        }
+        room = room.saturating_mul(4);
+    }
+    Ok(words)
+}
+
+/// Committed chunks of a collection.
+pub(crate) fn count(connection: &Connection, id: i64) -> rusqlite::Result<u64> {
+    let sql = "SELECT coalesce(sum(chunks), 0) FROM documents WHERE collection = ?";
+    connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))
+}
+
 /// The vectors of a collection, read into memory where they are not there.
 fn load<'a>(
     connection: &Connection,
@@ -127,9 +172,12 @@ fn load<'a>(
         Entry::Vacant(vacant) => vacant,
     };
     let started = Instant::now();
-    let sql = "SELECT coalesce(sum(chunks), 0) FROM documents WHERE collection = ?";
-    let chunks: u32 = connection.query_row(sql, [id], |row| row.get(0))?;
-    let mut index = Index::new(dimensions, chunks as usize);
+    let chunks = count(connection, id)?;
+    // A damaged file may say anything: it has no more vectors than it has bytes for.
+    let sizes = "SELECT p.page_count * s.page_size FROM pragma_page_count p, pragma_page_size s";
+    let file_bytes: u64 = connection.query_row(sizes, [], |row| row.get(0))?;
+    let room = chunks.min(file_bytes / (u64::from(dimensions) * size_of::<f32>() as u64));
+    let mut index = Index::new(dimensions, room as usize);
     let mut documents =
         connection.prepare_cached("SELECT id FROM documents WHERE collection = ? ORDER BY id")?;
     for document in documents.query_map([id], |row| row.get(0))? {

@@ -33,6 +33,28 @@ fn rare_words_count_more_and_accents_do_not_count() {
 }
 
 #[test]
+fn in_a_large_collection_words_that_most_chunks_have_decide_only_where_there_are_no_others() {
+    let (_folder, store) = store(1 << 28);
+    let collection = store.collection("large", 1).unwrap();
+    let text = |number| match number {
+        7_000 => "the arena",
+        7_001 => "the the arena of",
+        number if number % 2 == 0 => "the of",
+        _ => "the",
+    };
+    let chunks: Vec<_> = (0..45_000).map(|number| chunk(&number.to_string(), text(number))).collect();
+    collection.stage("a", &chunks, &vec![1.0; chunks.len()]).unwrap();
+    collection.commit("a", "f").unwrap();
+    let mut arenas = found(&collection, &words("the arena of giraffes"));
+    arenas.sort();
+    assert_eq!(arenas, ["a/7000", "a/7001"]);
+    // In half of them, and in all: the rarer decides, the commoner has no say.
+    assert_eq!(found(&collection, &words("the of"))[..2], ["a/0", "a/2"]);
+    assert_eq!(found(&collection, &words("the"))[..2], ["a/1", "a/3"], "the shortest of those that have it");
+    assert_eq!(found(&collection, &words("giraffes")), [""; 0]);
+}
+
+#[test]
 fn a_query_has_no_syntax() {
     let (_folder, store) = store(1 << 24);
     let collection = store.collection("notes", 3).unwrap();
