@@ -14,6 +14,9 @@ use ebb_core::{Capability, operations::Grant};
 /// Stands for every model, also those added later.
 const EVERY_MODEL: &str = "*";
 
+/// Most characters of a model's name that a refusal repeats.
+const LONGEST_SHOWN: usize = 64;
+
 /// The grants of one plugin. They hold from the next call of the host on, also for calls that go on.
 #[derive(Debug)]
 pub(crate) struct Grants {
@@ -84,15 +87,21 @@ impl Grants {
     /// What to grant, in words.
     pub(crate) fn refusal(&self, capability: Capability, model: Option<&str>) -> String {
         let plugin = &self.plugin;
-        match model.filter(|_| capability.is_of_models()) {
-            Some(model) => {
-                let model = model.escape_debug();
-                format!(
-                    "{capability} was not granted on '{model}': `ebb plugin grant {plugin} {capability} --model {model}`"
-                )
-            }
-            None => format!("{capability} was not granted: `ebb plugin grant {plugin} {capability}`"),
-        }
+        let model = model.filter(|_| capability.is_of_models());
+        let on = model.map(|model| {
+            let shown: String = model.chars().take(LONGEST_SHOWN).collect();
+            format!(" on '{}'", shown.escape_debug())
+        });
+        let of = match capability {
+            Capability::Store => String::new(),
+            Capability::Documents => " --path PATH".to_owned(),
+            // The guest chose the name, and a person is to copy this into a shell.
+            _ => format!(" --model {}", model.filter(|model| is_plain(model)).unwrap_or("MODEL")),
+        };
+        format!(
+            "{capability} was not granted{}: `ebb plugin grant {plugin} {capability}{of}`",
+            on.unwrap_or_default()
+        )
     }
 
     /// The files and folders that it may read.
@@ -116,6 +125,12 @@ impl Grants {
         };
         Capability::ALL.into_iter().map(of).collect()
     }
+}
+
+/// Whether a shell takes it as it is.
+fn is_plain(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/@-".contains(&byte);
+    (1..=LONGEST_SHOWN).contains(&name.len()) && !name.starts_with('-') && name.bytes().all(fits)
 }
 
 /// A capability's place among all.
@@ -145,11 +160,23 @@ mod tests {
         assert_eq!(refusal, "memory.read was not granted on 'b': `ebb plugin grant p memory.read --model b`");
         let refusal = grants.check(Capability::Store, None).unwrap_err();
         assert_eq!(refusal, "store was not granted: `ebb plugin grant p store`");
+        let refusal = grants.check(Capability::Documents, None).unwrap_err();
+        assert_eq!(refusal, "documents was not granted: `ebb plugin grant p documents --path PATH`");
         let usage = grants.usage();
         let read = usage.iter().find(|used| used.capability == Capability::MemoryRead).unwrap();
         assert_eq!((read.calls, read.refused, read.last_used_at_ms.is_some()), (2, 1, true));
         let control = usage.iter().find(|used| used.capability == Capability::MemoryControl).unwrap();
         assert_eq!((control.calls, control.last_used_at_ms), (0, None));
+    }
+
+    #[test]
+    fn what_a_guest_calls_a_model_reaches_no_shell() {
+        let grants = Grants::new("p", Vec::new());
+        for hostile in ["a; rm -rf ~", "a`b`", "$(c)", "-x", "a\nb", "", &"m".repeat(1 << 20)] {
+            let refusal = grants.check(Capability::InferenceEmbed, Some(hostile)).unwrap_err();
+            assert!(refusal.ends_with("`ebb plugin grant p inference.embed --model MODEL`"), "{refusal}");
+            assert!(refusal.len() < 300 && !refusal.contains('\n'), "{refusal}");
+        }
     }
 
     #[test]

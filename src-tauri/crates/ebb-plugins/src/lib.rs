@@ -12,6 +12,7 @@ mod cache;
 mod component;
 mod engine;
 mod error;
+pub mod fake;
 mod grants;
 mod guest;
 mod host;

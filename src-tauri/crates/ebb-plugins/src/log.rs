@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufRead as _, BufReader, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -30,6 +30,9 @@ const FILE: &str = "log.jsonl";
 
 /// The file before the one that is written.
 const OLDER: &str = "log.1.jsonl";
+
+/// Most of a file that is read: what is written is bounded, what somebody put in its place may not be.
+const MOST_READ_BYTES: u64 = 32 << 20;
 
 /// A plugin's log. Cheap to clone; all clones are the same log.
 #[derive(Debug, Clone)]
@@ -108,8 +111,28 @@ impl Log {
         self.0.sender.subscribe()
     }
 
+    /// The number of the last call that has a line.
+    pub(crate) fn last_request(&self) -> u64 {
+        self.book().lines.iter().map(|line| line.request).max().unwrap_or(0)
+    }
+
     /// A line of the plugin's own; where there are too many, it is dropped and counted.
     pub(crate) fn line(&self, level: LogLevel, about: About<'_>, message: &str) {
+        self.counted(level, about, false, message);
+    }
+
+    /// A line of the host's on what came of a call of the plugin's. It makes as many of those as it likes: they count as its
+    /// own lines.
+    pub(crate) fn on_call(&self, level: LogLevel, about: About<'_>, message: &str) {
+        self.counted(level, about, true, message);
+    }
+
+    /// A call ended: says how many lines were dropped, if any were.
+    pub(crate) fn call_ended(&self, about: About<'_>) {
+        self.tell_dropped(&mut self.book(), about);
+    }
+
+    fn counted(&self, level: LogLevel, about: About<'_>, from_host: bool, message: &str) {
         let mut book = self.book();
         if book.second.elapsed() >= Duration::from_secs(1) {
             book.second = Instant::now();
@@ -119,9 +142,11 @@ impl Log {
         book.in_second += 1;
         if book.in_second > LINES_PER_S {
             book.dropped += 1;
+            // The gap in the numbers shows where.
+            book.last_seq += 1;
             return;
         }
-        self.append(&mut book, level, about, false, message);
+        self.append(&mut book, level, about, from_host, message);
     }
 
     /// A line of the host's about the plugin. It is never dropped.
@@ -168,21 +193,25 @@ impl Log {
     fn write(&self, book: &mut Book, line: &PluginLogLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
+        let (bytes, most) = (text.len() as u64, self.0.most_bytes / 2);
+        if bytes > most {
+            // Of a plugin that wants next to no log: it is in memory.
+            return Ok(());
+        }
         let path = self.0.folder.join(FILE);
-        if book.file_bytes + text.len() as u64 > self.0.most_bytes / 2 && book.file_bytes > 0 {
+        if book.file_bytes + bytes > most {
             book.file = None;
-            fs::rename(&path, self.0.folder.join(OLDER))?;
-            book.file_bytes = 0;
+            match fs::rename(&path, self.0.folder.join(OLDER)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => book.file_bytes = 0,
+            }
         }
         let file = match &mut book.file {
             Some(file) => file,
-            none => {
-                fs::create_dir_all(&self.0.folder)?;
-                none.insert(fs::OpenOptions::new().create(true).append(true).open(&path)?)
-            }
+            none => none.insert(open(&self.0.folder, &path)?),
         };
         file.write_all(&text)?;
-        book.file_bytes += text.len() as u64;
+        book.file_bytes += bytes;
         Ok(())
     }
 
@@ -191,16 +220,31 @@ impl Log {
     }
 }
 
+/// The file, at its end.
+fn open(folder: &Path, path: &Path) -> io::Result<fs::File> {
+    fs::create_dir_all(folder)?;
+    let mut file = fs::OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            // A host that was killed in the middle of a line.
+            file.write_all(b"\n")?;
+        }
+    }
+    Ok(file)
+}
+
 /// Reads the lines of a file that there may not be.
 fn read_into(lines: &mut VecDeque<PluginLogLine>, path: &Path) {
     let Ok(file) = fs::File::open(path) else { return };
-    for line in BufReader::new(file).lines().map_while(Result::ok) {
-        if let Ok(line) = serde_json::from_str(&line) {
-            if lines.len() == KEPT {
-                lines.pop_front();
-            }
-            lines.push_back(line);
+    let read = BufReader::new(file.take(MOST_READ_BYTES)).split(b'\n').map_while(Result::ok);
+    for line in read.filter_map(|line| serde_json::from_slice(&line).ok()) {
+        if lines.len() == KEPT {
+            lines.pop_front();
         }
+        lines.push_back(line);
     }
 }
 
@@ -236,7 +280,21 @@ mod tests {
             lines.iter().map(|line| (line.seq, line.message.as_str(), line.from_host)).collect();
         assert_eq!(told, [(1, "one two", false), (2, "stopped", true), (3, "three", false)]);
         assert_eq!((lines[0].request, lines[0].model.as_deref()), (7, Some("m")));
+        assert_eq!(again.last_request(), 7);
         assert_eq!(again.tail(1), lines[2..]);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_by_a_crash_costs_that_line_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        open(folder.path()).line(LogLevel::Info, About::default(), "one");
+        let path = folder.path().join(FILE);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [&whole[..], b"\xff\xfe\n", &whole[..20]].concat()).unwrap();
+        open(folder.path()).line(LogLevel::Info, About::default(), "two");
+        let lines = open(folder.path()).tail(10);
+        let told: Vec<_> = lines.iter().map(|line| (line.seq, line.message.as_str())).collect();
+        assert_eq!(told, [(1, "one"), (2, "two")]);
     }
 
     #[test]
@@ -249,12 +307,27 @@ mod tests {
         for number in 0..1_000 {
             log.line(LogLevel::Info, About::default(), &number.to_string());
         }
-        log.from_host(LogLevel::Info, About::default(), "after the flood");
+        log.call_ended(About::default());
+        log.call_ended(About::default());
         let lines = log.tail(KEPT);
-        let told = lines.iter().find(|line| line.message.contains("were dropped")).unwrap();
-        assert!(told.from_host);
+        let told: Vec<_> = lines.iter().filter(|line| line.message.contains("were dropped")).collect();
+        assert!(told.iter().all(|line| line.from_host));
         assert!(lines.len() < 700, "{}", lines.len());
-        assert_eq!(lines.last().unwrap().message, "after the flood");
+        let counted = |line: &&PluginLogLine| line.message.split(' ').next().unwrap().parse::<u64>().unwrap();
+        let dropped: u64 = told.iter().map(counted).sum();
+        assert_eq!(lines.len() as u64 - told.len() as u64 + dropped, 1_001, "each is there or counted");
+        assert_eq!(lines.last().unwrap().seq, 1_001 + told.len() as u64, "a gap is where they were dropped");
+    }
+
+    #[test]
+    fn what_the_host_says_of_calls_counts_as_the_plugins_own_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = open(folder.path());
+        for _ in 0..1_000 {
+            log.on_call(LogLevel::Error, About::default(), "the disk is full");
+        }
+        assert!(log.tail(KEPT).len() < 700);
+        assert!(log.tail(1)[0].from_host);
     }
 
     #[test]
@@ -269,6 +342,20 @@ mod tests {
         let lines = open(folder.path()).tail(KEPT);
         assert_eq!(lines.last().unwrap().seq, 300);
         assert!(lines.len() < 60, "the older ones are gone");
+        fs::remove_file(folder.path().join(FILE)).unwrap();
+        for number in 0..100 {
+            log.from_host(LogLevel::Info, About::default(), &format!("{number} {}", "x".repeat(400)));
+        }
+        assert_eq!(open(folder.path()).tail(1)[0].seq, 400, "written again after somebody removed it");
+    }
+
+    #[test]
+    fn a_plugin_that_wants_next_to_no_log_has_it_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::open("p", folder.path(), 1);
+        log.line(LogLevel::Info, About::default(), "here");
+        assert_eq!(log.tail(1)[0].message, "here");
+        assert!(!folder.path().join(FILE).exists());
     }
 
     #[tokio::test]

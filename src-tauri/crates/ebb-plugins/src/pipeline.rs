@@ -17,9 +17,9 @@ use tokio::{sync::mpsc, task::AbortHandle};
 use wasmtime::Store;
 
 use crate::{
-    Error, Plugin,
+    Error, Plugin, Stop,
     bindings::{pipeline, types},
-    guest::{Call, Guest},
+    guest::{Call, Guest, given},
     instance::{self, AtTick},
     log::About,
     meter::Meter,
@@ -46,20 +46,18 @@ impl Pipeline {
     /// held; what was committed stays.
     ///
     /// # Errors
-    /// What the pipeline failed with, or why it was stopped.
+    /// [`Code::Busy`] while another ingest goes on; what the pipeline failed with, or why it was stopped.
     pub async fn ingest(&self, progress: Tell) -> Result<IngestReport, Failure> {
         let began = Instant::now();
-        let call = Running::begin(&self.plugin, Some(progress));
-        let Running { plugin, mut store, meter, request } = call;
-        let told = meter
-            .hold(plugin.sandbox.ticker(), async {
-                let guest = instantiate(&plugin, &mut store).await?;
-                guest.call_ingest(&mut store).await
-            })
-            .await;
-        let told = ended(told, store.data()).and_then(|told| told.map_err(guest_error));
-        let report = told.map_err(|error| failed(&plugin, request, "ingest", error))?;
-        Ok(ingested(report, began))
+        let ingesting = Arc::clone(&self.plugin.shared.ingesting).try_lock_owned();
+        let _the_only_one = ingesting.map_err(|_| {
+            let id = &self.plugin.manifest().id;
+            Failure::new(Code::Busy, format!("the plugin '{id}' is ingesting already"))
+                .hint("wait for its end")
+        })?;
+        let mut running = Running::begin(&self.plugin, "ingest", progress);
+        let told = ingested(&mut running).await;
+        running.ended(told).map(|ingested| report(ingested, began))
     }
 
     /// Asks a question. Call it within a Tokio runtime; dropping the stream ends it and frees all that it held.
@@ -104,21 +102,91 @@ impl fmt::Debug for AskStream {
     }
 }
 
-/// A call under way.
+/// A call under way. Dropped before its end, whoever called has left, or the host ended it.
 struct Running {
     plugin: Plugin,
     store: Store<Guest>,
     meter: Arc<Meter>,
+    /// Its name.
+    call: &'static str,
     request: u64,
+    over: bool,
 }
 
+/// What a call came to: outer, that a limit ended it while it waited; then, that it did not return; inner, the guest's own
+/// error.
+type Told<T> = Result<wasmtime::Result<Result<T, types::Error>>, Stop>;
+
 impl Running {
-    fn begin(plugin: &Plugin, progress: Option<Tell>) -> Self {
+    fn begin(plugin: &Plugin, call: &'static str, progress: Tell) -> Self {
         let request = plugin.shared.next_request();
-        let call = Call { request, model: None, progress };
-        let (store, meter) = instance::store(plugin, call, AtTick::Yield);
-        Self { plugin: plugin.clone(), store, meter, request }
+        let of = Call { request, model: None, progress: Some(progress) };
+        let (store, meter) = instance::store(plugin, of, AtTick::Yield);
+        Self { plugin: plugin.clone(), store, meter, call, request, over: false }
     }
+
+    /// A new instance, with its pipeline; the call then begins, with a budget of its own.
+    async fn instance(&mut self) -> Result<wasmtime::Result<pipeline::Guest>, Stop> {
+        let Self { plugin, store, meter, .. } = self;
+        let linked = &plugin.compiled.linked;
+        meter.begin_start();
+        let coming_up = async {
+            let instance = linked.instantiate_async(&mut *store).await?;
+            pipeline::GuestIndices::new(linked)?.load(&mut *store, &instance)
+        };
+        let up = meter.hold(plugin.sandbox.ticker(), coming_up).await;
+        meter.begin_call();
+        up
+    }
+
+    /// What it came to. The instance is gone before whoever called hears of it.
+    fn ended<T>(mut self, told: Told<T>) -> Result<T, Failure> {
+        self.over = true;
+        let told = match told {
+            Err(stop) => Err(Error::Stopped(stop)),
+            Ok(Err(error)) => Err(instance::told(&error, self.store.data())),
+            Ok(Ok(told)) => told.map_err(guest_error),
+        };
+        self.plugin.shared.log.call_ended(self.about());
+        told.map_err(|error| self.failed(error))
+    }
+
+    /// Logs why it failed, and says whose it was.
+    fn failed(&self, error: Error) -> Failure {
+        let Self { plugin, call, request, .. } = self;
+        plugin.shared.log.from_host(LogLevel::Error, self.about(), &format!("{call} failed: {error}"));
+        let id = &plugin.manifest().id;
+        tracing::warn!(plugin = id, request, call, %error, "a plugin's call failed");
+        let mut failure = Failure::from(error);
+        failure.message = format!("the plugin '{id}': {} (call {request})", failure.message);
+        failure.hint.get_or_insert_with(|| format!("its log may say more: `ebb plugin logs {id}`"));
+        failure
+    }
+
+    fn about(&self) -> About<'static> {
+        About { request: self.request, model: None }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        let Self { plugin, call, request, .. } = &*self;
+        tracing::info!(plugin = plugin.manifest().id, request, call, "a plugin's call was given up");
+        plugin.shared.log.call_ended(self.about());
+        plugin.shared.log.from_host(LogLevel::Info, self.about(), &format!("{call} was given up"));
+    }
+}
+
+async fn ingested(running: &mut Running) -> Told<pipeline::Ingested> {
+    let guest = match running.instance().await? {
+        Ok(guest) => guest,
+        Err(error) => return Ok(Err(error)),
+    };
+    let Running { plugin, store, meter, .. } = running;
+    meter.hold(plugin.sandbox.ticker(), guest.call_ingest(&mut *store)).await
 }
 
 /// Asks, and hands the answer on piece by piece. Says how long it took, in milliseconds.
@@ -129,54 +197,37 @@ async fn ask(plugin: &Plugin, asked: AskRequest, pieces: &mpsc::Sender<AskPiece>
         // A reader that is slow misses some; the answer it does not miss.
         let _room = told.try_send(AskPiece::Progress(progress));
     });
-    let Running { plugin, mut store, meter, request } = Running::begin(plugin, Some(progress));
-    let history: Vec<_> = asked.history.into_iter().map(|one| (one.question, one.answer)).collect();
-    let told = meter
-        .hold(plugin.sandbox.ticker(), answer(&plugin, &mut store, &asked.question, &history, pieces))
-        .await;
-    let told = ended(told, store.data()).and_then(|told| told.map_err(guest_error));
-    told.map_err(|error| failed(&plugin, request, "ask", error))?;
-    Ok(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX))
+    let mut running = Running::begin(plugin, "ask", progress);
+    let told = answered(&mut running, asked, pieces).await;
+    running.ended(told)?;
+    Ok(ms(began))
+}
+
+async fn answered(running: &mut Running, asked: AskRequest, pieces: &mpsc::Sender<AskPiece>) -> Told<()> {
+    let guest = match running.instance().await? {
+        Ok(guest) => guest,
+        Err(error) => return Ok(Err(error)),
+    };
+    let Running { plugin, store, meter, .. } = running;
+    meter.hold(plugin.sandbox.ticker(), answer(&guest, store, asked, pieces)).await
 }
 
 async fn answer(
-    plugin: &Plugin,
+    guest: &pipeline::Guest,
     store: &mut Store<Guest>,
-    question: &str,
-    history: &[(String, String)],
+    asked: AskRequest,
     pieces: &mpsc::Sender<AskPiece>,
 ) -> wasmtime::Result<Result<(), types::Error>> {
-    let guest = instantiate(plugin, store).await?;
     let answers = guest.answer();
-    let answer = match answers.call_ask(&mut *store, question, history).await? {
-        Ok(answer) => answer,
-        Err(error) => return Ok(Err(error)),
-    };
-    let citations = match answers.call_citations(&mut *store, answer).await? {
-        Ok(citations) => citations.into_iter().map(citation).collect(),
-        Err(error) => return Ok(Err(error)),
-    };
+    let history: Vec<_> = asked.history.into_iter().map(|one| (one.question, one.answer)).collect();
+    let answer = given!(answers.call_ask(&mut *store, &asked.question, &history).await?);
+    let citations = given!(answers.call_citations(&mut *store, answer).await?);
+    let citations = citations.into_iter().map(citation).collect();
     let mut heard = pieces.send(AskPiece::Citations(citations)).await.is_ok();
-    while heard {
-        match answers.call_next(&mut *store, answer).await? {
-            Ok(Some(text)) => heard = pieces.send(AskPiece::Text(text)).await.is_ok(),
-            Ok(None) => break,
-            Err(error) => return Ok(Err(error)),
-        }
+    while heard && let Some(text) = given!(answers.call_next(&mut *store, answer).await?) {
+        heard = pieces.send(AskPiece::Text(text)).await.is_ok();
     }
     Ok(Ok(()))
-}
-
-/// A new instance, with its pipeline.
-async fn instantiate(plugin: &Plugin, store: &mut Store<Guest>) -> wasmtime::Result<pipeline::Guest> {
-    let linked = &plugin.compiled.linked;
-    let instance = linked.instantiate_async(&mut *store).await?;
-    pipeline::GuestIndices::new(linked)?.load(&mut *store, &instance)
-}
-
-/// What a call came to: its result, or why it did not return.
-fn ended<T>(told: Result<wasmtime::Result<T>, crate::Stop>, guest: &Guest) -> Result<T, Error> {
-    told.map_err(Error::Stopped)?.map_err(|error| instance::told(&error, guest))
 }
 
 fn guest_error(error: types::Error) -> Error {
@@ -192,32 +243,29 @@ fn guest_error(error: types::Error) -> Error {
     }
 }
 
-/// Logs why a call failed, and says whose it was.
-fn failed(plugin: &Plugin, request: u64, call: &str, error: Error) -> Failure {
-    let about = About { request, model: None };
-    plugin.shared.log.from_host(LogLevel::Error, about, &format!("{call} failed: {error}"));
-    let id = &plugin.manifest().id;
-    tracing::warn!(plugin = id, request, call, %error, "a plugin's call failed");
-    let mut failure = Failure::from(error);
-    failure.message = format!("the plugin '{id}': {} (call {request})", failure.message);
-    failure.hint.get_or_insert_with(|| format!("its log may say more: `ebb plugin logs {id}`"));
-    failure
-}
-
-fn ingested(report: pipeline::Ingested, began: Instant) -> IngestReport {
-    let skipped = report.skipped.into_iter();
+fn report(ingested: pipeline::Ingested, began: Instant) -> IngestReport {
+    let skipped = ingested.skipped.into_iter();
     IngestReport {
-        documents: report.documents,
-        chunks: report.chunks,
-        unchanged: report.unchanged,
-        removed: report.removed,
+        documents: ingested.documents,
+        chunks: ingested.chunks,
+        unchanged: ingested.unchanged,
+        removed: ingested.removed,
         skipped: skipped.map(|(document, reason)| Skipped { document, reason }).collect(),
-        more: report.more.into_iter().collect(),
-        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        more: ingested.more.into_iter().collect(),
+        took_ms: ms(began),
     }
 }
 
 fn citation(citation: pipeline::Citation) -> Citation {
     let pipeline::Citation { number, document, text, start, end, score } = citation;
+    // JSON has no other numbers.
+    let score = if score.is_finite() { score } else { 0.0 };
     Citation { number, document, text, start, end, score }
 }
+
+fn ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     data_folder: PathBuf,
     /// Opened for the first call that needs it.
     store: Mutex<Option<Store>>,
+    /// Held by the ingest that goes on.
+    pub(crate) ingesting: Arc<tokio::sync::Mutex<()>>,
     requests: AtomicU64,
 }
 
@@ -84,21 +86,8 @@ impl Plugin {
     /// # Errors
     /// Where a setting does not fit the manifest's schema.
     pub fn new(sandbox: &Sandbox, compiled: Compiled, config: PluginConfig) -> Result<Self, Error> {
-        let PluginConfig { manifest, data_folder, grants, settings } = config;
-        let limits = Arc::new(Limits::of(&manifest));
-        let shared = Shared {
-            models: Arc::clone(sandbox.models()),
-            grants: Grants::new(&manifest.id, grants),
-            consumption: Arc::default(),
-            settings: RwLock::new(settings::that_hold(&manifest, &settings)),
-            log: Log::open(&manifest.id, &data_folder, limits.log_bytes),
-            data_folder,
-            store: Mutex::new(None),
-            requests: AtomicU64::new(0),
-            limits,
-            manifest,
-        };
-        Ok(Self { sandbox: sandbox.clone(), compiled, shared: Arc::new(shared) })
+        let shared = Arc::new(Shared::new(Arc::clone(sandbox.models()), config));
+        Ok(Self { sandbox: sandbox.clone(), compiled, shared })
     }
 
     /// What it says of itself.
@@ -181,6 +170,27 @@ impl Plugin {
 }
 
 impl Shared {
+    /// What a plugin is without its code.
+    pub(crate) fn new(models: Arc<dyn Models>, config: PluginConfig) -> Self {
+        let PluginConfig { manifest, data_folder, grants, settings } = config;
+        let limits = Arc::new(Limits::of(&manifest));
+        let log = Log::open(&manifest.id, &data_folder, limits.log_bytes);
+        Self {
+            models,
+            grants: Grants::new(&manifest.id, grants),
+            consumption: Arc::default(),
+            settings: RwLock::new(settings::that_hold(&manifest, &settings)),
+            // Numbers go on where the log ends: a call has one number there.
+            requests: AtomicU64::new(log.last_request()),
+            log,
+            data_folder,
+            store: Mutex::new(None),
+            ingesting: Arc::default(),
+            limits,
+            manifest,
+        }
+    }
+
     /// What it says of itself.
     pub(crate) fn manifest(&self) -> &PluginManifest {
         &self.manifest
@@ -217,5 +227,49 @@ impl Shared {
 impl fmt::Debug for Plugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plugin").field("id", &self.shared.manifest.id).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        fake::{FakeModels, Scene, manifest},
+        log::About,
+    };
+    use ebb_core::operations::LogLevel;
+
+    #[test]
+    fn settings_that_another_version_took_go_back_to_their_defaults() {
+        let folder = tempfile::tempdir().unwrap();
+        let with = |value: serde_json::Value| {
+            let settings = BTreeMap::from([("chunk".to_owned(), Json(value))]);
+            let config = PluginConfig {
+                manifest: manifest(),
+                data_folder: folder.path().to_owned(),
+                grants: Vec::new(),
+                settings,
+            };
+            Shared::new(Arc::new(FakeModels::default()), config)
+        };
+        assert_eq!(with(json!(50)).setting("chunk").as_deref(), Some("50"));
+        assert_eq!(with(json!("fifty")).setting("chunk").as_deref(), Some("200"));
+        assert_eq!(with(json!(1)).setting("no-such"), None);
+    }
+
+    #[test]
+    fn calls_are_numbered_on_after_a_restart() {
+        let scene = Scene::new(Vec::new());
+        let request = scene.plugin.next_request();
+        scene.plugin.log.line(LogLevel::Info, About { request, model: None }, "one");
+        let config = PluginConfig {
+            manifest: manifest(),
+            data_folder: scene.folder.path().to_owned(),
+            grants: Vec::new(),
+            settings: BTreeMap::new(),
+        };
+        assert_eq!(Shared::new(Arc::new(FakeModels::default()), config).next_request(), request + 1);
     }
 }

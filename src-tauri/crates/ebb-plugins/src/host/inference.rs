@@ -15,6 +15,7 @@ use crate::{
         types::{Error, ModelInfo, Vectors},
     },
     guest::{Guest, allowed, given},
+    host::answered,
 };
 
 /// Capabilities of inference.
@@ -26,6 +27,8 @@ const MAX_TEXTS: usize = 100_000;
 
 /// A running generation.
 pub struct Generation {
+    /// The model's alias.
+    model: String,
     /// None once it ended or was cancelled.
     stream: Option<Box<dyn TextStream>>,
     /// What it took, once it ended.
@@ -37,12 +40,8 @@ pub struct Generation {
 
 impl Host for Guest {
     async fn models(&mut self) -> wasmtime::Result<Result<Vec<ModelInfo>, Error>> {
-        self.limiter.count_host_call()?;
+        given!(self.allow(self.any_inference(None), None)?);
         let grants = &self.plugin.grants;
-        if !INFERENCE.iter().any(|one| grants.may(*one, None)) {
-            // Counted under the one that it most likely wants.
-            given!(grants.check(Capability::InferenceEmbed, None).map_err(Error::Denied));
-        }
         let granted = |model: &ModelSummary| INFERENCE.iter().any(|one| grants.may(*one, Some(&model.alias)));
         Ok(Ok(self.plugin.models.list().into_iter().filter(granted).map(info).collect()))
     }
@@ -53,7 +52,8 @@ impl Host for Guest {
         if texts.is_empty() {
             return Ok(Ok(Vectors { dimensions: 0, count: 0, data: Vec::new() }));
         }
-        let vectors = given!(self.plugin.models.embed(&model, texts).await.map_err(Error::from));
+        let vectors = given!(answered(self.plugin.models.embed(&model, texts)).await);
+        given!(self.fits(vectors.data.len()));
         let crate::Vectors { dimensions, count, data } = vectors;
         Ok(Ok(Vectors { dimensions, count, data: data.into() }))
     }
@@ -63,16 +63,12 @@ impl Host for Guest {
         model: String,
         texts: Vec<String>,
     ) -> wasmtime::Result<Result<Vec<u32>, Error>> {
-        self.limiter.count_host_call()?;
-        let grants = &self.plugin.grants;
-        if !INFERENCE.iter().any(|one| grants.may(*one, Some(&model))) {
-            given!(grants.check(Capability::InferenceEmbed, Some(&model)).map_err(Error::Denied));
-        }
+        given!(self.allow(self.any_inference(Some(&model)), Some(&model))?);
         given!(self.fit(&texts));
         if texts.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        Ok(self.plugin.models.count_tokens(&model, texts).await.map_err(Error::from))
+        Ok(answered(self.plugin.models.count_tokens(&model, texts)).await)
     }
 
     async fn transcribe(
@@ -86,8 +82,7 @@ impl Host for Guest {
         if !samples.len().is_multiple_of(size_of::<f32>()) {
             return Ok(Err(Error::Invalid("samples are f32 of four bytes each".to_owned())));
         }
-        let heard = self.plugin.models.transcribe(&model, Bytes::from(samples), language).await;
-        Ok(heard.map_err(Error::from))
+        Ok(answered(self.plugin.models.transcribe(&model, Bytes::from(samples), language)).await)
     }
 }
 
@@ -101,8 +96,9 @@ impl HostGeneration for Guest {
         allowed!(self, InferenceGenerate, Some(&model));
         given!(self.fits(messages.iter().map(|message| message.content.len()).sum()));
         let asked = given!(generation(messages, options));
-        let stream = given!(self.plugin.models.generate(&model, asked).await.map_err(Error::from));
-        let generation = Generation { stream: Some(stream), figures: None, cancelled: false, pieces: 0 };
+        let stream = given!(answered(self.plugin.models.generate(&model, asked)).await);
+        let generation =
+            Generation { model, stream: Some(stream), figures: None, cancelled: false, pieces: 0 };
         Ok(Ok(self.push(generation)?))
     }
 
@@ -110,12 +106,18 @@ impl HostGeneration for Guest {
         &mut self,
         generation: Resource<Generation>,
     ) -> wasmtime::Result<Result<Option<String>, Error>> {
-        self.limiter.count_host_call()?;
+        let model = self.table.get(&generation)?.model.clone();
+        let allowed = self.allow(Capability::InferenceGenerate, Some(&model))?;
         let generation = self.table.get_mut(&generation)?;
+        if let Err(denied) = allowed {
+            // Taken back meanwhile: it does not go on unheard.
+            generation.end();
+            return Ok(Err(denied));
+        }
         let Some(stream) = &mut generation.stream else {
             return Ok(if generation.cancelled { Err(Error::Cancelled) } else { Ok(None) });
         };
-        let piece = stream.next().await;
+        let piece = answered(stream.next()).await;
         match &piece {
             Ok(Some(_)) => generation.pieces = generation.pieces.saturating_add(1),
             Ok(None) | Err(_) => {
@@ -123,7 +125,7 @@ impl HostGeneration for Guest {
                 generation.stream = None;
             }
         }
-        Ok(piece.map_err(Error::from))
+        Ok(piece)
     }
 
     async fn usage(&mut self, generation: Resource<Generation>) -> wasmtime::Result<Result<Usage, Error>> {
@@ -142,11 +144,7 @@ impl HostGeneration for Guest {
 
     async fn cancel(&mut self, generation: Resource<Generation>) -> wasmtime::Result<()> {
         self.limiter.count_host_call()?;
-        let generation = self.table.get_mut(&generation)?;
-        // Dropping it ends the run.
-        if generation.stream.take().is_some() {
-            generation.cancelled = true;
-        }
+        self.table.get_mut(&generation)?.end();
         Ok(())
     }
 
@@ -156,7 +154,22 @@ impl HostGeneration for Guest {
     }
 }
 
+impl Generation {
+    /// Ends it, if it still runs: dropping the stream ends the run.
+    fn end(&mut self) {
+        if self.stream.take().is_some() {
+            self.cancelled = true;
+        }
+    }
+}
+
 impl Guest {
+    /// The capability that a call counts for which any of them allows: one that is granted, else the likeliest.
+    fn any_inference(&self, model: Option<&str>) -> Capability {
+        let granted = INFERENCE.into_iter().find(|one| self.plugin.grants.may(*one, model));
+        granted.unwrap_or(Capability::InferenceEmbed)
+    }
+
     /// Refuses more texts, or longer ones, than one call may hand over.
     fn fit(&self, texts: &[String]) -> Result<(), Error> {
         if texts.len() > MAX_TEXTS {
@@ -221,6 +234,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{Scene, grant};
 
     fn options(more: &[(&str, &str)]) -> GenerateOptions {
         GenerateOptions {
@@ -245,5 +259,110 @@ mod tests {
         }
         let schema = GenerateOptions { json_schema: Some("{".to_owned()), ..options(&[]) };
         assert!(matches!(generation(Vec::new(), schema), Err(Error::Invalid(_))));
+    }
+    fn said(content: &str) -> Vec<inference::Message> {
+        vec![inference::Message { role: "user".to_owned(), content: content.to_owned() }]
+    }
+
+    async fn start(guest: &mut Guest, content: &str) -> Resource<Generation> {
+        guest.start("chat".to_owned(), said(content), options(&[])).await.unwrap().unwrap()
+    }
+
+    /// The handle once more, as a guest has it.
+    fn same(generation: &Resource<Generation>) -> Resource<Generation> {
+        Resource::new_own(generation.rep())
+    }
+
+    fn scene() -> Scene {
+        Scene::new(vec![
+            grant(Capability::InferenceEmbed, &["m"]),
+            grant(Capability::InferenceGenerate, &["chat"]),
+        ])
+    }
+
+    #[tokio::test]
+    async fn a_guest_sees_the_models_that_it_was_granted() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        let models = guest.models().await.unwrap().unwrap();
+        let told: Vec<_> = models.iter().map(|model| (&model.alias[..], &model.kind[..])).collect();
+        assert_eq!(told, [("m", "embeddings"), ("chat", "chat")]);
+        scene.plugin.grants.set(Vec::new());
+        assert!(matches!(guest.models().await.unwrap(), Err(Error::Denied(_))));
+    }
+
+    #[tokio::test]
+    async fn texts_are_embedded_and_counted_where_that_was_granted() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        let texts = || vec!["one two".to_owned(), "three".to_owned()];
+        let vectors = guest.embed("m".to_owned(), texts()).await.unwrap().unwrap();
+        assert_eq!((vectors.dimensions, vectors.count, vectors.data.len()), (2, 2, 16));
+        assert!(matches!(guest.embed("chat".to_owned(), texts()).await.unwrap(), Err(Error::Denied(_))));
+        // Any capability on the model will do.
+        for model in ["m", "chat"] {
+            let tokens = guest.count_tokens(model.to_owned(), texts()).await.unwrap().unwrap();
+            assert_eq!(tokens, [2, 1]);
+        }
+        let other = guest.count_tokens("ears".to_owned(), texts()).await.unwrap();
+        assert!(matches!(&other, Err(Error::Denied(why)) if why.contains("'ears'")), "{other:?}");
+        let heard = guest.transcribe("ears".to_owned(), vec![0; 8], None).await.unwrap();
+        assert!(matches!(heard, Err(Error::Denied(_))), "{heard:?}");
+        scene.plugin.grants.set(vec![grant(Capability::InferenceTranscribe, &["ears"])]);
+        let heard = guest.transcribe("ears".to_owned(), vec![0; 8], None).await.unwrap();
+        assert_eq!(heard.unwrap(), "2 samples");
+        let odd = guest.transcribe("ears".to_owned(), vec![0; 7], None).await.unwrap();
+        assert!(matches!(odd, Err(Error::Invalid(_))), "{odd:?}");
+        let huge = vec!["x".repeat(17 << 20)];
+        let huge = guest.count_tokens("ears".to_owned(), huge).await.unwrap();
+        assert!(matches!(&huge, Err(Error::Invalid(why)) if why.contains("16.0 MiB")), "{huge:?}");
+    }
+
+    #[tokio::test]
+    async fn a_generation_streams_and_ends_with_its_handle() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        let generation = start(&mut guest, "one two").await;
+        assert_eq!(guest.next(same(&generation)).await.unwrap().unwrap().as_deref(), Some("one "));
+        let usage = guest.usage(same(&generation)).await.unwrap().unwrap();
+        assert_eq!((usage.completion_tokens, usage.finish), (1, None));
+        assert_eq!(guest.next(same(&generation)).await.unwrap().unwrap().as_deref(), Some("two "));
+        assert_eq!(guest.next(same(&generation)).await.unwrap().unwrap(), None);
+        assert_eq!(scene.models.generating(), 0, "at the end the run is over");
+        let usage = guest.usage(same(&generation)).await.unwrap().unwrap();
+        assert_eq!((usage.completion_tokens, usage.finish.as_deref()), (2, Some("stop")));
+        let dropped = start(&mut guest, "one two").await;
+        let _kept = start(&mut guest, "one two").await;
+        assert_eq!(scene.models.generating(), 2);
+        HostGeneration::drop(&mut guest, dropped).await.unwrap();
+        assert_eq!(scene.models.generating(), 1);
+        drop(guest);
+        assert_eq!(scene.models.generating(), 0, "the end of the call frees what the guest kept");
+    }
+
+    #[tokio::test]
+    async fn a_generation_that_was_cancelled_or_denied_runs_no_more() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        let cancelled = start(&mut guest, "one two").await;
+        guest.cancel(same(&cancelled)).await.unwrap();
+        assert_eq!(scene.models.generating(), 0);
+        assert!(matches!(guest.next(same(&cancelled)).await.unwrap(), Err(Error::Cancelled)));
+        let usage = guest.usage(cancelled).await.unwrap().unwrap();
+        assert_eq!(usage.finish.as_deref(), Some("cancelled"));
+        let denied = start(&mut guest, "one two").await;
+        scene.plugin.grants.set(Vec::new());
+        assert!(matches!(guest.next(denied).await.unwrap(), Err(Error::Denied(_))));
+        assert_eq!(scene.models.generating(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_that_hangs_is_given_up() {
+        let scene = scene();
+        scene.models.hang(true);
+        let mut guest = scene.guest();
+        let embedded = guest.embed("m".to_owned(), vec!["text".to_owned()]).await.unwrap();
+        assert!(matches!(&embedded, Err(Error::Failed(why)) if why.contains("no answer")), "{embedded:?}");
+        assert_eq!(scene.models.waiting(), 0, "the job was given up");
     }
 }

@@ -1,6 +1,6 @@
 //! Controls of loaded models' memory: capability `memory.control`.
 
-use ebb_core::{ShrinkReport, Target};
+use ebb_core::{Capability, ShrinkReport, Target};
 use wasmtime::component::{HasSelf, Linker, Resource};
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
         types::Error,
     },
     guest::{Guest, allowed, given},
+    host::answered,
 };
 
 /// The controls of one model, as a guest holds them.
@@ -32,11 +33,9 @@ impl HostRuntime for Guest {
         runtime: Resource<Runtime>,
         devices: Vec<String>,
     ) -> wasmtime::Result<Result<Report, Error>> {
-        let model = given!(self.model_of(&runtime)?);
-        allowed!(self, MemoryControl, Some(&model));
+        let model = given!(self.controls(&runtime)?);
         let targets = given!(targets(&devices));
-        let shrunk = self.plugin.models.shrink(&model, targets).await;
-        Ok(shrunk.map(report).map_err(Error::from))
+        Ok(answered(self.plugin.models.shrink(&model, targets)).await.map(report))
     }
 
     async fn shrink_after_next_run(
@@ -44,10 +43,9 @@ impl HostRuntime for Guest {
         runtime: Resource<Runtime>,
         devices: Vec<String>,
     ) -> wasmtime::Result<Result<(), Error>> {
-        let model = given!(self.model_of(&runtime)?);
-        allowed!(self, MemoryControl, Some(&model));
+        let model = given!(self.controls(&runtime)?);
         let targets = given!(targets(&devices));
-        Ok(self.plugin.models.shrink_after_next_run(&model, targets).await.map_err(Error::from))
+        Ok(answered(self.plugin.models.shrink_after_next_run(&model, targets)).await)
     }
 
     async fn set_runtime_option(
@@ -56,21 +54,19 @@ impl HostRuntime for Guest {
         key: String,
         value: Option<String>,
     ) -> wasmtime::Result<Result<(), Error>> {
-        let model = given!(self.model_of(&runtime)?);
-        allowed!(self, MemoryControl, Some(&model));
+        let model = given!(self.controls(&runtime)?);
         let value = value.unwrap_or_default();
-        Ok(self.plugin.models.set_runtime_option(&model, &key, &value).await.map_err(Error::from))
+        given!(self.fits(key.len().saturating_add(value.len())));
+        Ok(answered(self.plugin.models.set_runtime_option(&model, &key, &value)).await)
     }
 
     async fn runtime_options(
         &mut self,
         runtime: Resource<Runtime>,
     ) -> wasmtime::Result<Result<Vec<(String, String)>, Error>> {
-        let model = given!(self.model_of(&runtime)?);
-        allowed!(self, MemoryControl, Some(&model));
-        let options = self.plugin.models.runtime_options(&model).await;
-        let pairs = options.map(|lines| lines.into_iter().map(|line| (line.key, line.requested)).collect());
-        Ok(pairs.map_err(Error::from))
+        let model = given!(self.controls(&runtime)?);
+        let options = answered(self.plugin.models.runtime_options(&model)).await;
+        Ok(options.map(|lines| lines.into_iter().map(|line| (line.key, line.requested)).collect()))
     }
 
     async fn close(&mut self, runtime: Resource<Runtime>) -> wasmtime::Result<()> {
@@ -86,10 +82,13 @@ impl HostRuntime for Guest {
 }
 
 impl Guest {
-    /// The model of open controls.
-    fn model_of(&self, runtime: &Resource<Runtime>) -> wasmtime::Result<Result<String, Error>> {
-        let model = self.table.get(runtime)?.model.clone();
-        Ok(model.ok_or_else(|| Error::Invalid("these controls were closed".to_owned())))
+    /// The first line of each method: the model of open controls, where they may still be used.
+    fn controls(&mut self, runtime: &Resource<Runtime>) -> wasmtime::Result<Result<String, Error>> {
+        let Some(model) = self.table.get(runtime)?.model.clone() else {
+            self.limiter.count_host_call()?;
+            return Ok(Err(Error::Invalid("these controls were closed".to_owned())));
+        };
+        Ok(self.allow(Capability::MemoryControl, Some(&model))?.map(|()| model))
     }
 }
 
@@ -126,4 +125,58 @@ fn report(report: ShrinkReport) -> Report {
 /// Offers it.
 pub(crate) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     bindings::memory_control::add_to_linker::<Guest, HasSelf<Guest>>(linker, |guest| guest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Scene, grant};
+
+    fn scene() -> Scene {
+        Scene::new(vec![grant(Capability::MemoryControl, &["m"])])
+    }
+
+    async fn open(guest: &mut Guest, model: &str) -> Result<Resource<Runtime>, Error> {
+        HostRuntime::open(guest, model.to_owned()).await.unwrap()
+    }
+
+    /// The handle once more, as a guest has it.
+    fn same(runtime: &Resource<Runtime>) -> Resource<Runtime> {
+        Resource::new_own(runtime.rep())
+    }
+
+    #[tokio::test]
+    async fn a_model_is_shrunk_as_it_was_asked() {
+        let (scene, devices) = (scene(), vec!["cpu:0".to_owned()]);
+        let mut guest = scene.guest();
+        let runtime = open(&mut guest, "m").await.unwrap();
+        let report = guest.shrink_arena(same(&runtime), devices.clone()).await.unwrap().unwrap();
+        assert_eq!((report.freed_bytes, report.targets), (1, devices));
+        guest.shrink_arena(same(&runtime), Vec::new()).await.unwrap().unwrap();
+        guest.shrink_after_next_run(same(&runtime), Vec::new()).await.unwrap().unwrap();
+        assert_eq!(scene.models.shrunk(), [Some(vec![Target::cpu(0)]), None, None]);
+        let wrong = guest.shrink_arena(same(&runtime), vec!["disk:9".to_owned()]).await.unwrap();
+        assert!(matches!(&wrong, Err(Error::Invalid(why)) if why.contains("disk:9")), "{wrong:?}");
+        let (key, value) = ("key".to_owned(), Some("value".to_owned()));
+        guest.set_runtime_option(same(&runtime), key, value).await.unwrap().unwrap();
+        let options = guest.runtime_options(same(&runtime)).await.unwrap().unwrap();
+        assert_eq!(options, [("key".to_owned(), "value".to_owned())]);
+    }
+
+    #[tokio::test]
+    async fn controls_are_refused_once_closed_or_taken_back() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        assert!(matches!(open(&mut guest, "other").await, Err(Error::Denied(_))));
+        let runtime = open(&mut guest, "m").await.unwrap();
+        guest.close(same(&runtime)).await.unwrap();
+        let closed = guest.runtime_options(same(&runtime)).await.unwrap();
+        assert!(matches!(closed, Err(Error::Invalid(_))), "{closed:?}");
+        let runtime = open(&mut guest, "m").await.unwrap();
+        scene.plugin.grants.set(Vec::new());
+        let denied = guest.shrink_arena(same(&runtime), Vec::new()).await.unwrap();
+        assert!(matches!(denied, Err(Error::Denied(_))), "{denied:?}");
+        HostRuntime::drop(&mut guest, same(&runtime)).await.unwrap();
+        assert!(guest.runtime_options(runtime).await.is_err(), "no such handle: the guest is stopped");
+    }
 }

@@ -1,6 +1,6 @@
 //! The plugin's own durable store.
 
-use ebb_core::Failure;
+use ebb_core::operations::LogLevel;
 use ebb_store::{Collection as Stored, Store};
 use wasmtime::component::{HasSelf, Linker, Resource};
 
@@ -11,6 +11,7 @@ use crate::{
         types::{Error, Vectors},
     },
     guest::{Guest, allowed, given},
+    host::within,
 };
 
 /// Most documents that a search can be kept to.
@@ -139,8 +140,8 @@ impl Guest {
         work: impl FnOnce(&Store) -> Result<T, ebb_store::Error> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
         let plugin = std::sync::Arc::clone(&self.plugin);
-        let done = tokio::task::spawn_blocking(move || work(&plugin.store()?)).await?;
-        Ok(done.map_err(|error| Error::from(Failure::from(error))))
+        let working = tokio::task::spawn_blocking(move || work(&plugin.store()?));
+        Ok(given!(within(working).await)?.map_err(|error| self.told(error)))
     }
 
     async fn in_collection<T: Send + 'static>(
@@ -151,8 +152,32 @@ impl Guest {
         let Some(stored) = self.table.get(collection)?.stored.clone() else {
             return Ok(Err(Error::Invalid("this collection was closed".to_owned())));
         };
-        let done = tokio::task::spawn_blocking(move || work(&stored)).await?;
-        Ok(done.map_err(|error| Error::from(Failure::from(error))))
+        let working = tokio::task::spawn_blocking(move || work(&stored));
+        Ok(given!(within(working).await)?.map_err(|error| self.told(error)))
+    }
+
+    /// What the guest is told of a failure. Where its store lies is not its to know: that is in its log.
+    fn told(&self, error: ebb_store::Error) -> Error {
+        use ebb_store::Error as Told;
+        let words = error.to_string();
+        match error {
+            Told::Quota { .. } => return Error::Busy(words),
+            Told::Gone(_) => return Error::NotFound(words),
+            Told::File { .. }
+            | Told::Storage { .. }
+            | Told::DiskFull { .. }
+            | Told::InUse { .. }
+            | Told::Foreign { .. }
+            | Told::Damaged { .. }
+            | Told::Newer { .. } => {}
+            _ => return Error::Invalid(words),
+        }
+        self.plugin.log.on_call(LogLevel::Error, self.about(), &words);
+        match error {
+            Told::DiskFull { .. } => Error::Busy("the disk is full".to_owned()),
+            Told::InUse { .. } => Error::Busy("another program uses the store".to_owned()),
+            _ => Error::Failed("the store cannot be used: the plugin's log says why".to_owned()),
+        }
     }
 
     fn query(&self, query: Query) -> Result<ebb_store::Query, Error> {
@@ -198,7 +223,32 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Guest>) -> wasmtime::Result<()> 
 
 #[cfg(test)]
 mod tests {
+    use ebb_core::Capability;
+
     use super::*;
+    use crate::fake::{Scene, grant};
+
+    fn scene() -> Scene {
+        Scene::new(vec![grant(Capability::Store, &[])])
+    }
+
+    async fn open(guest: &mut Guest, name: &str, dimensions: u32) -> Result<Resource<Collection>, Error> {
+        HostCollection::open(guest, name.to_owned(), dimensions).await.unwrap()
+    }
+
+    /// The handle once more, as a guest has it.
+    fn same(collection: &Resource<Collection>) -> Resource<Collection> {
+        Resource::new_own(collection.rep())
+    }
+
+    fn block(numbers: &[f32], dimensions: u32) -> Vectors {
+        let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        Vectors { dimensions, count: numbers.len() as u32 / dimensions, data }
+    }
+
+    fn text(id: &str, text: &str) -> Chunk {
+        Chunk { id: id.to_owned(), text: text.to_owned(), metadata: "{}".to_owned() }
+    }
 
     #[test]
     fn a_block_that_lies_about_its_length_is_refused_before_anything_is_made() {
@@ -212,5 +262,74 @@ mod tests {
         ] {
             assert!(matches!(numbers(&vectors, count), Err(Error::Invalid(_))), "{vectors:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_committed_is_found_by_the_next_call() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        let notes = open(&mut guest, "notes", 2).await.unwrap();
+        let (chunks, vectors) =
+            (vec![text("0", "arenas"), text("1", "sessions")], block(&[1.0, 0.0, 0.0, 1.0], 2));
+        guest.stage(same(&notes), "a.md".to_owned(), chunks, vectors).await.unwrap().unwrap();
+        assert_eq!(guest.count(same(&notes)).await.unwrap().unwrap(), 0, "nothing before the commit");
+        guest.commit(same(&notes), "a.md".to_owned(), "hash".to_owned()).await.unwrap().unwrap();
+        drop(guest);
+        let mut later = scene.guest();
+        let notes = open(&mut later, "notes", 2).await.unwrap();
+        let query = Query {
+            text: Some("sessions".to_owned()),
+            vector: Some(block(&[0.0, 1.0], 2)),
+            limit: 1,
+            documents: Vec::new(),
+            more: Vec::new(),
+        };
+        let hits = later.search(same(&notes), query.clone()).await.unwrap().unwrap();
+        assert_eq!((&hits[0].document[..], &hits[0].id[..]), ("a.md", "1"));
+        let stored = later.documents(same(&notes)).await.unwrap().unwrap();
+        assert_eq!((&stored[0].fingerprint[..], stored[0].chunks), ("hash", 2));
+        let wish = Query { more: vec![("rerank".to_owned(), "yes".to_owned())], ..query };
+        assert!(matches!(later.search(same(&notes), wish).await.unwrap(), Err(Error::Invalid(_))));
+        assert_eq!(later.remove(same(&notes), "a.md".to_owned()).await.unwrap().unwrap(), 2);
+        later.close(same(&notes)).await.unwrap();
+        let closed = later.count(notes).await.unwrap();
+        assert!(matches!(&closed, Err(Error::Invalid(why)) if why.contains("closed")), "{closed:?}");
+        assert!(later.drop_collection("notes".to_owned()).await.unwrap().unwrap());
+        assert!(!later.drop_collection("notes".to_owned()).await.unwrap().unwrap());
+    }
+
+    #[tokio::test]
+    async fn errors_are_those_of_the_contract() {
+        let scene = scene();
+        let mut guest = scene.guest();
+        open(&mut guest, "notes", 2).await.unwrap();
+        let other = open(&mut guest, "notes", 3).await.map(|collection| collection.rep());
+        assert!(matches!(&other, Err(Error::Invalid(why)) if why.contains("2 numbers")), "{other:?}");
+        let notes = open(&mut guest, "notes", 2).await.unwrap();
+        guest.drop_collection("notes".to_owned()).await.unwrap().unwrap();
+        assert!(matches!(guest.count(notes).await.unwrap(), Err(Error::NotFound(_))));
+        for name in ["../other", "a/b", "", "x\0"] {
+            let opened = open(&mut guest, name, 2).await.map(|collection| collection.rep());
+            assert!(matches!(opened, Err(Error::Invalid(_))), "{name}: {opened:?}");
+        }
+        let set = guest.kv_set("key".to_owned(), vec![0; 17 << 20]).await.unwrap();
+        assert!(matches!(set, Err(Error::Invalid(_))), "{set:?}");
+        guest.kv_set("key".to_owned(), vec![7]).await.unwrap().unwrap();
+        assert_eq!(guest.kv_get("key".to_owned()).await.unwrap().unwrap(), Some(vec![7]));
+        guest.kv_delete("key".to_owned()).await.unwrap().unwrap();
+        assert_eq!(guest.kv_get("key".to_owned()).await.unwrap().unwrap(), None);
+        scene.plugin.grants.set(Vec::new());
+        assert!(matches!(guest.kv_get("key".to_owned()).await.unwrap(), Err(Error::Denied(_))));
+    }
+
+    #[tokio::test]
+    async fn where_the_store_lies_is_told_to_the_user_alone() {
+        let scene = scene();
+        let file = scene.folder.path().join("store.sqlite");
+        std::fs::write(&file, "something else").unwrap();
+        let got = scene.guest().kv_get("key".to_owned()).await.unwrap();
+        assert!(matches!(&got, Err(Error::Failed(why)) if !why.contains("store.sqlite")), "{got:?}");
+        let line = &scene.plugin.log.tail(1)[0];
+        assert!(line.from_host && line.message.contains("store.sqlite"), "{line:?}");
     }
 }
