@@ -216,6 +216,8 @@ impl Shared {
         if let Some(store) = &*store {
             return Ok(store.clone());
         }
+        // Where it cannot be made, opening the store in it says so.
+        let _made = std::fs::create_dir_all(&self.data_folder);
         Ok(store.insert(Store::open(&self.store_file(), self.limits.store_bytes)?).clone())
     }
 

@@ -169,7 +169,7 @@ fn reads_documents() -> Told {
 }
 
 fn names_another_plugins_collection() -> Told {
-    let names = ["../rag/store", "/etc/passwd", "rag\0mine", "", "a/b", "..", "c:\\d"];
+    let names = ["../rag/store", "/etc/passwd", "rag\0mine", "", "a/b", "c:\\d"];
     lines(names.map(|name| said(Collection::open(name, 2))))
 }
 
