@@ -2,4 +2,5 @@
 
 pub mod home;
 pub mod models;
+pub mod plugins;
 pub mod reference;
