@@ -150,7 +150,7 @@ impl Log {
     }
 
     /// A line of the host's about the plugin. It is never dropped.
-    pub(crate) fn from_host(&self, level: LogLevel, about: About<'_>, message: &str) {
+    pub(crate) fn host_line(&self, level: LogLevel, about: About<'_>, message: &str) {
         let mut book = self.book();
         self.tell_dropped(&mut book, about);
         self.append(&mut book, level, about, true, message);
@@ -272,7 +272,7 @@ mod tests {
         let log = open(folder.path());
         let about = About { request: 7, model: Some("m") };
         log.line(LogLevel::Info, about, "one\ntwo");
-        log.from_host(LogLevel::Warn, about, "stopped");
+        log.host_line(LogLevel::Warn, about, "stopped");
         let again = open(folder.path());
         again.line(LogLevel::Debug, About::default(), "three");
         let lines = again.tail(10);
@@ -335,7 +335,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = open(folder.path());
         for number in 0..300 {
-            log.from_host(LogLevel::Info, About::default(), &format!("{number} {}", "x".repeat(400)));
+            log.host_line(LogLevel::Info, About::default(), &format!("{number} {}", "x".repeat(400)));
         }
         let size = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len();
         assert!(size(FILE) + size(OLDER) <= 16 << 10);
@@ -344,7 +344,7 @@ mod tests {
         assert!(lines.len() < 60, "the older ones are gone");
         fs::remove_file(folder.path().join(FILE)).unwrap();
         for number in 0..100 {
-            log.from_host(LogLevel::Info, About::default(), &format!("{number} {}", "x".repeat(400)));
+            log.host_line(LogLevel::Info, About::default(), &format!("{number} {}", "x".repeat(400)));
         }
         assert_eq!(open(folder.path()).tail(1)[0].seq, 400, "written again after somebody removed it");
     }

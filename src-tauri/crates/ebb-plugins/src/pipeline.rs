@@ -60,7 +60,8 @@ impl Pipeline {
         running.ended(told).map(|ingested| report(ingested, began))
     }
 
-    /// Asks a question. Call it within a Tokio runtime; dropping the stream ends it and frees all that it held.
+    /// Asks a question; where too many are asked at once, the answer is [`Code::Busy`]. Call it within a Tokio runtime;
+    /// dropping the stream ends it and frees all that it held.
     pub fn ask(&self, asked: AskRequest) -> AskStream {
         let (pieces, coming) = mpsc::channel(BACKLOG);
         let plugin = self.plugin.clone();
@@ -154,7 +155,7 @@ impl Running {
     /// Logs why it failed, and says whose it was.
     fn failed(&self, error: Error) -> Failure {
         let Self { plugin, call, request, .. } = self;
-        plugin.shared.log.from_host(LogLevel::Error, self.about(), &format!("{call} failed: {error}"));
+        plugin.shared.log.host_line(LogLevel::Error, self.about(), &format!("{call} failed: {error}"));
         let id = &plugin.manifest().id;
         tracing::warn!(plugin = id, request, call, %error, "a plugin's call failed");
         let mut failure = Failure::from(error);
@@ -176,7 +177,7 @@ impl Drop for Running {
         let Self { plugin, call, request, .. } = &*self;
         tracing::info!(plugin = plugin.manifest().id, request, call, "a plugin's call was given up");
         plugin.shared.log.call_ended(self.about());
-        plugin.shared.log.from_host(LogLevel::Info, self.about(), &format!("{call} was given up"));
+        plugin.shared.log.host_line(LogLevel::Info, self.about(), &format!("{call} was given up"));
     }
 }
 
@@ -192,6 +193,8 @@ async fn ingested(running: &mut Running) -> Told<pipeline::Ingested> {
 /// Asks, and hands the answer on piece by piece. Says how long it took, in milliseconds.
 async fn ask(plugin: &Plugin, asked: AskRequest, pieces: &mpsc::Sender<AskPiece>) -> Result<u64, Failure> {
     let began = Instant::now();
+    let asking = Arc::clone(&plugin.shared.asking).try_acquire_owned();
+    let _one_of_few = asking.map_err(|_| busy(plugin, "is asked too much at once"))?;
     let told = pieces.clone();
     let progress: Tell = Box::new(move |progress| {
         // A reader that is slow misses some; the answer it does not miss.
@@ -228,6 +231,11 @@ async fn answer(
         heard = pieces.send(AskPiece::Text(text)).await.is_ok();
     }
     Ok(Ok(()))
+}
+
+fn busy(plugin: &Plugin, why: &str) -> Failure {
+    Failure::new(Code::Busy, format!("the plugin '{}' {why}", plugin.manifest().id))
+        .hint("wait for an end of that")
 }
 
 fn guest_error(error: types::Error) -> Error {

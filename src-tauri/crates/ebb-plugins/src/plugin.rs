@@ -15,6 +15,7 @@ use ebb_core::{
     operations::{CollectionState, Grant},
 };
 use ebb_store::Store;
+use tokio::sync::Semaphore;
 
 use crate::{
     Compiled, Error, Log, Models, Pipeline, Sandbox, Usage,
@@ -24,6 +25,9 @@ use crate::{
 };
 
 const STORE: &str = "store.sqlite";
+
+/// Questions that a pipeline answers at once: each has an instance, and all plugins share the memory that there is for them.
+const MOST_ASKED: usize = 16;
 
 /// What a plugin is made with.
 #[derive(Debug, Clone)]
@@ -66,6 +70,8 @@ pub(crate) struct Shared {
     store: Mutex<Option<Store>>,
     /// Held by the ingest that goes on.
     pub(crate) ingesting: Arc<tokio::sync::Mutex<()>>,
+    /// Places for questions.
+    pub(crate) asking: Arc<Semaphore>,
     requests: AtomicU64,
 }
 
@@ -186,6 +192,7 @@ impl Shared {
             data_folder,
             store: Mutex::new(None),
             ingesting: Arc::default(),
+            asking: Arc::new(Semaphore::new(MOST_ASKED)),
             limits,
             manifest,
         }

@@ -113,6 +113,7 @@ struct GuestPolicy {
 }
 
 impl Policy for GuestPolicy {
+    #[expect(clippy::misnamed_getters, reason = "its id is its name in logs and events")]
     fn name(&self) -> &str {
         &self.plugin.manifest().id
     }
@@ -148,6 +149,7 @@ impl GuestPolicy {
         let request = self.plugin.shared.next_request();
         let decided = self.asked(request, ask).and_then(|decided| self.allowed(request, decided));
         self.stats.count(began, &decided);
+        self.plugin.shared.log.call_ended(crate::log::About { request, model: Some(&self.model) });
         match decided {
             Ok(decision) => {
                 self.in_a_row = 0;
@@ -231,7 +233,7 @@ impl GuestPolicy {
 
     fn log(&self, request: u64, level: LogLevel, message: &str) {
         let about = crate::log::About { request, model: Some(&self.model) };
-        self.plugin.shared.log.from_host(level, about, message);
+        self.plugin.shared.log.host_line(level, about, message);
     }
 }
 
@@ -244,14 +246,24 @@ fn bounded(mut words: String) -> String {
 /// What came of a call: outer, that it did not return; inner, that the policy itself failed.
 type Asked = Result<Result<Decided, String>, Error>;
 
+/// A function of the interface.
+type Function<P> = TypedFunc<P, (Result<Decided, String>,)>;
+
+/// The three functions: of `on-run`, `on-idle` and `on-pressure`.
+type Functions = (
+    Function<(Run,)>,
+    Function<(Arc<str>, u64, memory_stats::Sample)>,
+    Function<(Arc<str>, u64, u64, memory_stats::Sample)>,
+);
+
 /// A live instance.
 struct Live {
     store: Store<Guest>,
     meter: Arc<Meter>,
     plugin: Plugin,
-    on_run: TypedFunc<(Run,), (Result<Decided, String>,)>,
-    on_idle: TypedFunc<(Arc<str>, u64, memory_stats::Sample), (Result<Decided, String>,)>,
-    on_pressure: TypedFunc<(Arc<str>, u64, u64, memory_stats::Sample), (Result<Decided, String>,)>,
+    on_run: Function<(Run,)>,
+    on_idle: Function<(Arc<str>, u64, memory_stats::Sample)>,
+    on_pressure: Function<(Arc<str>, u64, u64, memory_stats::Sample)>,
 }
 
 impl Live {
@@ -275,15 +287,7 @@ impl Live {
         Ok(Self { store, meter, plugin: plugin.clone(), on_run, on_idle, on_pressure })
     }
 
-    #[expect(clippy::type_complexity, reason = "the three functions of the interface, once")]
-    fn functions(
-        instance: &Instance,
-        store: &mut Store<Guest>,
-    ) -> wasmtime::Result<(
-        TypedFunc<(Run,), (Result<Decided, String>,)>,
-        TypedFunc<(Arc<str>, u64, memory_stats::Sample), (Result<Decided, String>,)>,
-        TypedFunc<(Arc<str>, u64, u64, memory_stats::Sample), (Result<Decided, String>,)>,
-    )> {
+    fn functions(instance: &Instance, store: &mut Store<Guest>) -> wasmtime::Result<Functions> {
         let missing = |name: &str| wasmtime::Error::msg(format!("it exports no {name}"));
         let interface =
             instance.get_export_index(&mut *store, None, INTERFACE).ok_or_else(|| missing(INTERFACE))?;
@@ -333,7 +337,7 @@ impl Live {
         self.store.data().call.model.clone().unwrap_or_default()
     }
 
-    fn call<P>(&mut self, function: TypedFunc<P, (Result<Decided, String>,)>, asked: P) -> Asked
+    fn call<P>(&mut self, function: Function<P>, asked: P) -> Asked
     where
         P: wasmtime::component::ComponentNamedList + Lower + Send + Sync + 'static,
     {

@@ -33,15 +33,12 @@ const MAX_ENTRIES: usize = 2 * MAX_FILES;
 const MAX_DEPTH: usize = 32;
 
 /// The documents that a guest was told of, by their ids: what it says is looked up, and never part of a path.
-pub(crate) type Known = HashMap<String, (Document, PathBuf)>;
+pub(crate) type Known = HashMap<String, PathBuf>;
 
 impl Host for Guest {
     async fn granted(&mut self) -> wasmtime::Result<Result<Vec<Document>, Error>> {
         allowed!(self, Documents, None);
-        given!(self.look_around().await?);
-        let mut documents: Vec<_> = self.documents.values().map(|(document, _)| document.clone()).collect();
-        documents.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
-        Ok(Ok(documents))
+        self.look_around().await
     }
 
     async fn read(
@@ -56,7 +53,7 @@ impl Host for Guest {
             // An id from an earlier call.
             given!(self.look_around().await?);
         }
-        let Some((_, path)) = self.documents.get(&id) else {
+        let Some(path) = self.documents.get(&id) else {
             return Ok(Err(Error::NotFound("no such document was granted".to_owned())));
         };
         let (path, grants) = (path.clone(), self.plugin.grants.paths());
@@ -66,18 +63,18 @@ impl Host for Guest {
 }
 
 impl Guest {
-    /// Finds what is granted now.
-    async fn look_around(&mut self) -> wasmtime::Result<Result<(), Error>> {
+    /// Finds what is granted now, by name.
+    async fn look_around(&mut self) -> wasmtime::Result<Result<Vec<Document>, Error>> {
         let grants = self.plugin.grants.paths();
-        let found = given!(within(tokio::task::spawn_blocking(move || Walk::through(&grants))).await)?;
-        let Walk { found, gone, .. } = given!(found);
+        let walking = tokio::task::spawn_blocking(move || Walk::through(&grants));
+        let Walk { mut found, gone, .. } = given!(given!(within(walking).await)?);
         for path in gone {
             let message = format!("{} was granted and is gone", path.display());
             self.plugin.log.on_call(LogLevel::Warn, self.about(), &message);
         }
-        self.documents =
-            found.into_iter().map(|(document, path)| (document.id.clone(), (document, path))).collect();
-        Ok(Ok(()))
+        found.sort_by(|(one, path), (other, elsewhere)| (&one.name, path).cmp(&(&other.name, elsewhere)));
+        self.documents = found.iter().map(|(document, path)| (document.id.clone(), path.clone())).collect();
+        Ok(Ok(found.into_iter().map(|(document, _)| document).collect()))
     }
 }
 

@@ -208,3 +208,17 @@ async fn one_ingest_goes_on_at_a_time_and_questions_beside_it() {
     scene.models.hang(false);
     assert_eq!(pipeline.ingest(silent()).await.unwrap().documents, 1);
 }
+
+#[tokio::test]
+async fn too_many_questions_at_once_are_refused() {
+    let scene = Scene::new(PluginLimits::default());
+    scene.models.hang(true);
+    let ask =
+        || scene.plugin.pipeline().ask(AskRequest { question: "wait".to_owned(), ..AskRequest::default() });
+    let answers: Vec<_> = (0..16).map(|_| ask()).collect();
+    scene.until(|scene| scene.models.waiting() == 16).await;
+    assert_eq!(scene.failure("answer").await.code, Code::Busy);
+    drop(answers);
+    scene.until(|scene| scene.models.waiting() == 0).await;
+    assert_eq!(scene.asked("answer").await.len(), 5);
+}
