@@ -3,7 +3,7 @@
 use ebb_plugin_sdk::{Citation, Error, inference::GenerateOptions};
 
 use crate::{
-    cite::Filter,
+    cite::{self, Filter},
     host::{Generation, Host},
     models::{self, Use},
     prompt::{self, Prompt},
@@ -22,8 +22,8 @@ pub struct Answer<H: Host> {
 
 /// Where the answer's text comes from.
 enum Text<G> {
-    /// The model, through what keeps its citations right.
-    Model(G, Filter),
+    /// The model, through what keeps its citations right, and what it said so far.
+    Model(G, Filter, String),
     /// It is known.
     Known(String),
     Over,
@@ -58,13 +58,15 @@ pub fn ask<H: Host>(host: &H, question: &str, history: &[(String, String)]) -> R
     let options = GenerateOptions {
         max_tokens: Some(answer_tokens),
         temperature: Some(settings.temperature),
+        // Against small models' loops. It counts what was answered alone: words of the passages stay as likely as they are.
+        more: vec![("frequency_penalty".into(), "0.3".into())],
         ..GenerateOptions::default()
     };
     let generation = host.generate(&model, &messages, &options)?;
     let filter = Filter::new(passages.len() as u32);
     let citations =
         passages.into_iter().zip(1..).map(|(passage, number)| citation(number, passage)).collect();
-    Ok(Answer { citations, text: Text::Model(generation, filter) })
+    Ok(Answer { citations, text: Text::Model(generation, filter, String::new()) })
 }
 
 fn citation(number: u32, passage: Passage) -> Citation {
@@ -90,10 +92,21 @@ impl<H: Host> Answer<H> {
     pub fn piece(&mut self) -> Result<Option<String>, Error> {
         loop {
             let piece = match &mut self.text {
-                Text::Model(generation, filter) => match generation.next()? {
-                    Some(piece) => filter.push(&piece),
+                Text::Model(generation, filter, said) => match generation.next()? {
+                    Some(piece) => {
+                        let piece = filter.push(&piece);
+                        said.push_str(&piece);
+                        piece
+                    }
                     None => {
-                        let rest = filter.finish();
+                        let mut rest = filter.finish();
+                        said.push_str(&rest);
+                        let passages = self.citations.iter().map(|citation| &citation.text[..]);
+                        if !filter.has_cited()
+                            && let Some(number) = cite::source(said, passages)
+                        {
+                            rest.push_str(&format!(" [{number}]"));
+                        }
                         self.text = Text::Over;
                         rest
                     }
@@ -113,7 +126,7 @@ impl<H: Host> Answer<H> {
 
     /// Ends it now.
     pub fn cancel(&mut self) {
-        if let Text::Model(generation, _) = &mut self.text {
+        if let Text::Model(generation, ..) = &mut self.text {
             generation.cancel();
         }
         self.text = Text::Over;

@@ -1,5 +1,9 @@
 //! Citations that hold: numbers in an answer that no passage has are taken out while it streams.
 
+use std::collections::HashSet;
+
+use unicode_segmentation::UnicodeSegmentation;
+
 /// Longest citation that is waited for: `[12, 13, 14, 15]` and a little more.
 const MAX_HELD: usize = 40;
 
@@ -7,6 +11,7 @@ const MAX_HELD: usize = 40;
 #[derive(Debug, Clone)]
 pub(crate) struct Filter {
     passages: u32,
+    has_cited: bool,
     /// Text from a space or a bracket on, of which it is not known yet whether it is a citation.
     held: String,
 }
@@ -14,7 +19,7 @@ pub(crate) struct Filter {
 impl Filter {
     /// For an answer that rests on so many passages.
     pub(crate) fn new(passages: u32) -> Self {
-        Self { passages, held: String::new() }
+        Self { passages, has_cited: false, held: String::new() }
     }
 
     /// What of a piece and those before it can be let through.
@@ -24,6 +29,11 @@ impl Filter {
             self.char(char, &mut out);
         }
         out
+    }
+
+    /// Whether a citation was let through.
+    pub(crate) fn has_cited(&self) -> bool {
+        self.has_cited
     }
 
     /// What is left at the end.
@@ -61,7 +71,7 @@ impl Filter {
     }
 
     /// What stays of `[1, 7]` where there are three passages: `[1]`. Other brackets stay as they are.
-    fn kept(&self, bracket: String) -> String {
+    fn kept(&mut self, bracket: String) -> String {
         let (space, numbers) = bracket.split_at(bracket.len() - bracket.trim_start().len());
         let numbers = numbers.trim_matches(['[', ']']);
         let mut valid = Vec::new();
@@ -72,6 +82,7 @@ impl Filter {
             };
             valid.extend((first.max(1)..=last.min(self.passages)).map(|number| number.to_string()));
         }
+        self.has_cited |= !valid.is_empty();
         if valid.is_empty() { String::new() } else { format!("{space}[{}]", valid.join(", ")) }
     }
 }
@@ -79,6 +90,33 @@ impl Filter {
 /// Whether a character can be part of a citation.
 fn is_part(char: char) -> bool {
     char.is_ascii_digit() || matches!(char, ' ' | ',' | ';' | '-' | '–')
+}
+
+/// Part of an answer's words that a passage has to hold to be taken for where they come from.
+const ENOUGH: f32 = 0.6;
+/// Fewest words of which that can be said.
+const FEW_WORDS: usize = 3;
+
+/// The number of the passage that holds most of an answer's words. Small models forget to cite what they say; where most of it
+/// stands in no passage, nothing is cited for it.
+pub(crate) fn source<'a>(answer: &str, passages: impl Iterator<Item = &'a str>) -> Option<u32> {
+    let said = words(answer);
+    if said.len() < FEW_WORDS {
+        return None;
+    }
+    let shares = passages.zip(1..).map(|(passage, number)| {
+        let held = words(passage);
+        (said.intersection(&held).count() as f32 / said.len() as f32, number)
+    });
+    let (share, number) = shares.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    (share >= ENOUGH).then_some(number)
+}
+
+/// Words that say something: those of four letters and more, and numbers.
+fn words(text: &str) -> HashSet<String> {
+    let words =
+        text.unicode_words().filter(|word| word.len() > 3 || word.bytes().all(|byte| byte.is_ascii_digit()));
+    words.map(str::to_lowercase).collect()
 }
 
 /// Text without citations: those of an earlier answer mean other passages.
@@ -125,6 +163,16 @@ mod tests {
         assert_eq!(filter.push("[1"), "");
         assert_eq!(filter.push("] at"), " [1] at");
         assert_eq!(filter.push(&format!("[{}", "1".repeat(MAX_HELD))).len(), MAX_HELD + 1);
+    }
+
+    #[test]
+    fn an_answer_comes_from_the_passage_that_holds_its_words() {
+        let passages =
+            ["Owls hunt mice at night.", "Bees dance for clover in June.", "Bees dance for clover in June."];
+        let source = |answer| source(answer, passages.into_iter());
+        assert_eq!(source("In June, bees dance for clover."), Some(2));
+        assert_eq!(source("Bees sing songs about clover honey."), None);
+        assert_eq!(source("Owls."), None);
     }
 
     proptest! {

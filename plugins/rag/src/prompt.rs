@@ -4,9 +4,9 @@ use ebb_plugin_sdk::{Error, inference::Message};
 
 use crate::{cite, host::Host, retrieve::Passage, sentences, settings::Settings};
 
-const SYSTEM: &str = "You answer questions from numbered passages of the user's documents. Use only what the passages say. After each \
-statement, cite the passage that it comes from by its number, like [1]. If the passages do not answer the question, say that the \
-documents do not say. Answer briefly, in the language of the question.";
+/// Few words: small models lose themselves in many.
+const SYSTEM: &str = "Answer the question from the passages alone, in one or two sentences. Cite the passage that says it by its \
+number, like [1]. If no passage says it, answer: The documents do not say.";
 
 /// Tokens of a context of which nothing is known.
 const USUAL_CONTEXT: u32 = 2048;
@@ -98,14 +98,15 @@ fn messages(
         messages.push(Message::user(question));
         messages.push(Message::assistant(answer));
     }
+    // The best one last: models heed most what stands next to the question.
     let passages: String =
-        passages.iter().enumerate().map(|(index, passage)| numbered(index, passage)).collect();
+        passages.iter().enumerate().rev().map(|(index, one)| numbered(index, one)).collect();
     messages.push(Message::user(passages + &asked(question)));
     messages
 }
 
 fn asked(question: &str) -> String {
-    format!("Question: {question}\nAnswer from the passages, and cite them by their numbers.")
+    format!("Question: {question}")
 }
 
 fn numbered(index: usize, passage: &Passage) -> String {

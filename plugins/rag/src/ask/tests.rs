@@ -49,8 +49,20 @@ fn an_answer_cites_passages_that_there_are() {
     let whole = "Bees\n\nA hive holds many bees. They dance to say where flowers are.";
     assert_eq!(first.text, whole[first.start as usize..first.end as usize]);
     let prompt = &seen.borrow().last().unwrap().content.clone();
-    assert!(prompt.starts_with("[1] bees.md\nBees\n\nA hive"), "{prompt}");
-    assert!(prompt.contains("Question: Why do bees dance?"), "{prompt}");
+    let (before, best) = prompt.split_once("[1] ").unwrap();
+    assert!(before.contains("[2] "), "the best passage stands next to the question: {prompt}");
+    assert!(
+        best.starts_with("bees.md\nBees\n\nA hive") && best.ends_with("Question: Why do bees dance?"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn what_a_model_forgets_to_cite_is_cited_where_it_stands() {
+    host("They dance to say where the flowers are.");
+    assert_eq!(answered("Why do bees dance?", &[]).0, "They dance to say where the flowers are. [1]");
+    host("They are fond of music.");
+    assert_eq!(answered("Why do bees dance?", &[]).0, "They are fond of music.");
 }
 
 #[test]
