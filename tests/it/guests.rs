@@ -5,7 +5,7 @@ mod pipeline;
 mod policy;
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, LazyLock},
 };
 
@@ -22,22 +22,15 @@ use tokio::sync::Notify;
 
 /// Built once for all tests of this program.
 struct Guests {
-    folder: tempfile::TempDir,
+    /// Where what was compiled of them is kept.
+    compiled: tempfile::TempDir,
     policy: Vec<u8>,
     pipeline: Vec<u8>,
 }
 
 static GUESTS: LazyLock<Guests> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    let built = |name: &str| {
-        let out = folder.path().join(format!("{name}.wasm"));
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(name);
-        let report = ebb_author::build(&source, Some(&out), &mut |_| {});
-        report.unwrap_or_else(|error| panic!("{name} cannot be built: {error}"));
-        std::fs::read(out).unwrap()
-    };
-    let (policy, pipeline) = (built("policy"), built("pipeline"));
-    Guests { folder, policy, pipeline }
+    let built = |name| std::fs::read(ebb_tests::plugins::hostile(name)).unwrap();
+    Guests { compiled: tempfile::tempdir().unwrap(), policy: built("policy"), pipeline: built("pipeline") }
 });
 
 /// A sandbox with models that need no worker.
@@ -52,7 +45,7 @@ impl Scene {
         let home = tempfile::tempdir().unwrap();
         let models = Arc::new(FakeModels::default());
         // Compiled once for all: the folder is shared.
-        let config = SandboxConfig { compiled_folder: GUESTS.folder.path().join("compiled") };
+        let config = SandboxConfig { compiled_folder: GUESTS.compiled.path().to_owned() };
         let sandbox = Sandbox::new(config, Arc::clone(&models) as Arc<dyn Models>).unwrap();
         Self { home, models, sandbox }
     }

@@ -44,8 +44,7 @@ impl Cache {
         self.root.join(place)
     }
 
-    /// Makes the folder `place` unless it is there, whole, and made under the same `key`. `fill` gets an empty folder
-    /// beside it, which takes its place only when everything went well: a broken or half-made folder is never used.
+    /// [`make`] for the folder `place`.
     pub(crate) fn make(
         &self,
         place: &str,
@@ -53,27 +52,33 @@ impl Cache {
         fill: impl FnOnce(&Path) -> Outcome,
     ) -> Outcome<PathBuf> {
         let folder = self.path(place);
-        if is_whole(&folder, key) {
-            return Ok(folder);
-        }
-        let (partial, old) = (beside(&folder, "partial"), beside(&folder, "old"));
-        let failed = || format!("could not make {}", folder.display());
-        remove(&partial).while_doing(failed)?;
-        fs::create_dir_all(&partial).while_doing(failed)?;
-        let filled = fill(&partial).and_then(|()| write_stamp(&partial, key).while_doing(failed));
-        if let Err(error) = filled {
-            // The first failure is what the person needs; the next run removes what is left.
-            drop(remove(&partial));
-            return Err(error);
-        }
-        remove(&old).while_doing(failed)?;
-        if folder.exists() {
-            fs::rename(&folder, &old).while_doing(failed)?;
-        }
-        fs::rename(&partial, &folder).while_doing(failed)?;
-        remove(&old).while_doing(failed)?;
+        make(&folder, key, fill)?;
         Ok(folder)
     }
+}
+
+/// Makes `folder` unless it is there, whole, and made under the same `key`. `fill` gets an empty folder beside it, which
+/// takes its place only when everything went well: a broken or half-made folder is never used.
+pub(crate) fn make(folder: &Path, key: &str, fill: impl FnOnce(&Path) -> Outcome) -> Outcome {
+    if is_whole(folder, key) {
+        return Ok(());
+    }
+    let (partial, old) = (beside(folder, "partial"), beside(folder, "old"));
+    let failed = || format!("could not make {}", folder.display());
+    remove(&partial).while_doing(failed)?;
+    fs::create_dir_all(&partial).while_doing(failed)?;
+    let filled = fill(&partial).and_then(|()| write_stamp(&partial, key).while_doing(failed));
+    if let Err(error) = filled {
+        // The first failure is what the person needs; the next run removes what is left.
+        drop(remove(&partial));
+        return Err(error);
+    }
+    remove(&old).while_doing(failed)?;
+    if folder.exists() {
+        fs::rename(folder, &old).while_doing(failed)?;
+    }
+    fs::rename(&partial, folder).while_doing(failed)?;
+    remove(&old).while_doing(failed)
 }
 
 /// Whether `folder` was made under `key` and still has every file in its size.

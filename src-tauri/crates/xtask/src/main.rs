@@ -6,8 +6,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that a person reads in a terminal")]
 
 mod cache;
+mod check;
 mod failed;
 mod fetch;
+mod guests;
 mod models;
 mod peers;
 mod pins;
@@ -66,7 +68,7 @@ fn dispatch(command: &str, rest: &[String]) -> Outcome {
         "setup" => tasks::setup(),
         "peers" => tasks::peers(rest),
         "bench" => tasks::bench(rest),
-        "check" => tasks::check(),
+        "check" => check::check(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(())

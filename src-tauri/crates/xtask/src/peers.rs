@@ -20,33 +20,39 @@ pub(crate) fn fetched(cache: &Cache, python: &Python, locks: &Path) -> Outcome<P
     let key = format!("{} {}", python.version()?, cache::fingerprint(&files)?);
     let [packages, foundry, node @ ..] = files;
     cache.make("tools/peers", &key, |folder| {
-        if !succeeds(npm().arg("--version")) {
-            return Err(Failed::new(NO_NODE));
-        }
+        needs_npm()?;
         stage("get the peers for Python (185 MB)", || {
             install(python, &packages, &folder.join("python"))?;
             install(python, &foundry, &folder.join("foundry-0.5"))
         })?;
-        stage("get the peers for Node (60 MB)", || install_node(&node, &folder.join("node")))
+        // Without what is optional: builds of llama.cpp for GPUs. The build for this platform is named in `package.json`.
+        stage("get the peers for Node (60 MB)", || {
+            install_node(&node, &folder.join("node"), &["--omit=optional"])
+        })
     })
 }
 
 /// In a folder, not a virtual environment: that needs a package more on Debian.
-fn install(python: &Python, lock: &Path, folder: &Path) -> Outcome {
+pub(crate) fn install(python: &Python, lock: &Path, folder: &Path) -> Outcome {
     let mut pip = python.pip("install");
     pip.args(["--only-binary=:all:", "--no-compile", "--quiet", "--requirement"]).arg(lock);
     run(pip.arg("--target").arg(folder))
 }
 
-/// Without what is optional: builds of llama.cpp for GPUs. The build for this platform is named in `package.json`.
-fn install_node(files: &[PathBuf], folder: &Path) -> Outcome {
+/// What `files`, a `package.json` and its lock file, name.
+pub(crate) fn install_node(files: &[PathBuf], folder: &Path, options: &[&str]) -> Outcome {
     let failed = || format!("could not write to {}", folder.display());
     std::fs::create_dir(folder).while_doing(failed)?;
     for file in files {
         std::fs::copy(file, folder.join(file.file_name().unwrap_or_default())).while_doing(failed)?;
     }
-    let quiet = ["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
-    run(npm().args(quiet).current_dir(folder))
+    let quiet = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    run(npm().args(quiet).args(options).current_dir(folder))
+}
+
+/// Fails where there is no npm.
+pub(crate) fn needs_npm() -> Outcome {
+    if succeeds(npm().arg("--version")) { Ok(()) } else { Err(Failed::new(NO_NODE)) }
 }
 
 fn npm() -> Command {

@@ -7,11 +7,12 @@ use std::process::Command;
 use crate::cache::{self, Cache};
 use crate::failed::{Failed, Outcome, While};
 use crate::fetch;
+use crate::guests::{self, Guests};
 use crate::models::{Models, Sources};
 use crate::peers;
 use crate::pins::MINILM_INT8;
 use crate::python::Python;
-use crate::stage::{run as run_command, stage, succeeds};
+use crate::stage::{run as run_command, stage};
 
 pub(crate) fn setup() -> Outcome {
     let cache = Cache::open()?;
@@ -40,7 +41,12 @@ pub(crate) fn test(args: &[String]) -> Outcome {
     if !args.iter().any(|arg| arg == "-p" || arg.starts_with("--package")) {
         test.arg("--workspace");
     }
-    stage("test", || run_command(test.args(args).envs(prepared.env)))
+    stage("test", || run_command(test.args(args).envs(prepared.env)))?;
+    if !args.is_empty() {
+        return Ok(());
+    }
+    let words = ["test", "--locked", "--no-fail-fast", "--workspace"];
+    stage("test the plugins", || run_command(plugins_cargo()?.args(words)))
 }
 
 pub(crate) fn bench(args: &[String]) -> Outcome {
@@ -56,38 +62,15 @@ pub(crate) fn bench(args: &[String]) -> Outcome {
 pub(crate) fn peers(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Debug)?;
     let python = Python::find()?;
-    let folder = peers::fetched(&Cache::open()?, &python, &workspace().join("tests/peers"))?;
+    let cache = Cache::open()?;
+    let folder = peers::fetched(&cache, &python, &workspace().join("tests/peers"))?;
+    let tools = guests::tools(&cache, &python, &workspace().join("plugins/examples"))?;
+    let examples = guests(&prepared.programs)?.examples(&tools)?;
     let mut test = cargo();
     test.args(["test", "--locked", "--package", "ebb-tests", "--features", "peers", "--test", "peers"]);
     test.args(args).envs(prepared.env).env("EBB_PEERS", folder).env("EBB_PYTHON", python.program());
+    test.env("EBB_GUEST_TOOLS", tools).env("EBB_EXAMPLES", examples);
     stage("peers", || run_command(&mut test))
-}
-
-pub(crate) fn check() -> Outcome {
-    let deny = fetch::cargo_deny(&Cache::open()?, cargo)?;
-    stage("formatting", || run_command(cargo().args(["fmt", "--all", "--check"])))?;
-    let deny = |words: &[&str]| {
-        let mut command = Command::new(&deny);
-        command.current_dir(workspace()).args(["--locked", "--config", ".config/deny.toml"]).args(words);
-        command
-    };
-    stage("licences, bans, sources", || {
-        run_command(&mut deny(&["check", "--hide-inclusion-graph", "licenses", "bans", "sources"]))
-    })?;
-    // The database of advisories is fetched by git from one host, which not every machine reaches.
-    if succeeds(&mut deny(&["fetch", "db"])) {
-        stage("advisories", || run_command(&mut deny(&["check", "advisories"])))?;
-    } else {
-        println!("advisories: skipped, their database cannot be reached from here");
-    }
-    stage("clippy", || {
-        let targets = ["--workspace", "--all-targets", "--features", "ebb-tests/peers", "--locked"];
-        run_command(cargo().arg("clippy").args(targets).args(["--", "-D", "warnings"]))
-    })?;
-    stage("documentation", || {
-        let doc = ["doc", "--workspace", "--no-deps", "--locked"];
-        run_command(cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))
-    })
 }
 
 enum Profile {
@@ -119,12 +102,14 @@ fn prepare(profile: Profile) -> Outcome<Prepared> {
     stage(name, || run_command(&mut build))?;
     let programs = target_folder()?.join(folder);
 
+    let plugins = guests(&programs)?.shipped()?;
     let importer = workspace().join("src-tauri/crates/ebb-import/src");
     let models = sources.made(&cache, &programs.join(program("ebb")), &importer)?;
     let env = vec![
         ("ORT_DYLIB_PATH", library.into()),
         ("EBB_TEST_MODELS", cache.path("models").into()),
         ("EBB_BIN_DIR", programs.clone().into()),
+        ("EBB_PLUGINS", plugins.into()),
     ];
     Ok(Prepared { programs, models, env })
 }
@@ -145,7 +130,24 @@ fn python_peer(cache: &Cache) -> Outcome<[(&'static str, OsString); 2]> {
     Ok([("PYTHONPATH", folder.into()), ("EBB_PYTHON", python.program().into())])
 }
 
-fn cargo() -> Command {
+fn guests(programs: &Path) -> Outcome<Guests> {
+    let ebb = programs.join(program("ebb"));
+    Ok(Guests { workspace: workspace(), target: plugins_target()?, ebb })
+}
+
+/// Where the plugins' workspace is built: it has profiles of its own.
+fn plugins_target() -> Outcome<PathBuf> {
+    Ok(target_folder()?.join("guests"))
+}
+
+/// Cargo in the plugins' workspace.
+pub(crate) fn plugins_cargo() -> Outcome<Command> {
+    let mut cargo = cargo();
+    cargo.current_dir(workspace().join("plugins")).env("CARGO_TARGET_DIR", plugins_target()?);
+    Ok(cargo)
+}
+
+pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace());
     cargo
@@ -156,7 +158,7 @@ fn program(name: &str) -> String {
 }
 
 /// Cargo says where this crate lies when it runs it; three folders up is the workspace.
-fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     let own = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     own.ancestors().nth(3).unwrap_or(Path::new(".")).to_owned()
