@@ -167,7 +167,13 @@ mod tests {
                 assert_eq!((manifest.id.as_str(), manifest.world), ("my-plugin", world));
                 for name in &made.files {
                     let text = fs::read_to_string(folder.join(name)).unwrap();
-                    assert!(!text.contains("{{"), "{name} of {world} in {lang} has a gap: {text}");
+                    // In the author's language two braces may be something of its own.
+                    let gap = text.split("{{").skip(1).find(|rest| {
+                        let inner = rest.split_once("}}").map_or("", |(inner, _)| inner);
+                        !inner.is_empty()
+                            && inner.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+                    });
+                    assert_eq!(gap, None, "{name} of {world} in {lang}");
                 }
                 let contract = if lang == Lang::Rust { "vendor/ebb-plugin-sdk/wit" } else { "wit" };
                 assert!(folder.join(contract).join("worlds.wit").is_file());

@@ -183,3 +183,95 @@ fn promised(promise: &Promised, look: Look) -> String {
     let mark = if *kept { look.good("kept:") } else { look.bad("broken:") };
     format!("promise {mark} {words} ({found}, at most {})\n", number(*at_most))
 }
+
+#[cfg(test)]
+mod tests {
+    use ebb_author::RemarkCode;
+    use ebb_trace::Report;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_stands_with_what_to_do() {
+        let remark = |code, message: &str, hint: Option<&str>| Remark {
+            code,
+            message: message.into(),
+            hint: hint.map(Into::into),
+        };
+        let mut checked = CheckReport {
+            path: "x.wasm".into(),
+            manifest: None,
+            size_bytes: Some(2048),
+            imports: vec!["ebb:plugin/store@0.1.0".into()],
+            problems: vec![remark(RemarkCode::Manifest, "the component has no manifest", Some("build it"))],
+            warnings: vec![remark(RemarkCode::Wasi, "it brings WASI", None)],
+        };
+        insta::assert_snapshot!(checked_plugin(&checked, Look::plain()), @r"
+        x.wasm, 2.0 KiB
+        imports ebb:plugin/store@0.1.0
+        problem: the component has no manifest
+          build it
+        warning: it brings WASI
+        ");
+        checked.problems.clear();
+        assert!(checked_plugin(&checked, Look::plain()).ends_with("nothing is wrong with it\n"));
+    }
+
+    #[test]
+    fn a_replay_shows_decisions_their_effect_and_the_promise() {
+        let without = Figures {
+            duration_ms: 60_000,
+            peak_bytes: 300 << 20,
+            mean_bytes: 200 << 20,
+            end_bytes: 300 << 20,
+            idle_slack_ms: 40_000,
+            over_twice_in_use: 0.5,
+            ..Figures::default()
+        };
+        let with = Figures {
+            mean_bytes: 110 << 20,
+            end_bytes: 100 << 20,
+            freed_bytes: 200 << 20,
+            shrinks: 1,
+            shrink_ms: 70,
+            over_twice_in_use: 0.05,
+            ..without.clone()
+        };
+        let decision = Decided {
+            at_ms: 1_500,
+            hook: "run",
+            decision: Decision::Shrink(Vec::new()),
+            in_use_bytes: 90 << 20,
+            reserved_bytes: 300 << 20,
+            reserved_after_bytes: 100 << 20,
+        };
+        let replay = Report {
+            without,
+            with,
+            runs: 20,
+            estimated_runs: 1,
+            asked: 60,
+            decided: 1,
+            failed: 1,
+            decisions: vec![decision],
+            failures: vec![(2_000, "it failed: oh".into())],
+        };
+        let promise = Promised {
+            words: "Little is idle.".into(),
+            figure: PromiseFigure::IdleSlackMs,
+            at_most: 1_000.0,
+            value: Some(40_000.0),
+            kept: false,
+        };
+        let report = ReplayReport {
+            plugin: "p".into(),
+            kind: "embeddings".into(),
+            provider: "cpu".into(),
+            replay,
+            call_us: Some(3),
+            given_up: None,
+            promise: Some(promise),
+        };
+        insta::assert_snapshot!(replayed_policy(&report, Look::plain()));
+    }
+}
