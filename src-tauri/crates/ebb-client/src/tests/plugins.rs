@@ -54,8 +54,11 @@ async fn an_answer_without_its_end_is_an_error() {
 
 #[tokio::test]
 async fn a_policy_is_attached_by_its_id() {
-    let (client, asked) = answer("404 Not Found", r#"{"error": {"code": "not_found", "message": "no", "hint": null,
-        "type": "not_found_error", "param": null}}"#);
+    let (client, asked) = answer(
+        "404 Not Found",
+        r#"{"error": {"code": "not_found", "message": "no", "hint": null,
+        "type": "not_found_error", "param": null}}"#,
+    );
     let attach = AttachPlugin { model: "m".into(), position: None, grant: true };
     assert!(client.plugin("slack").attach(&attach).await.is_err());
     let asked = asked.join().unwrap();
