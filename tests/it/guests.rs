@@ -1,5 +1,7 @@
 //! Guests that misbehave (`tests/guests`): each is contained, the reason is told, and others go on.
 
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
 mod components;
 mod pipeline;
 mod policy;

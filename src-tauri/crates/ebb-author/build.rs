@@ -1,8 +1,6 @@
 //! Writes the table of what an author's folder is given besides its own code: the SDK, the contract, and the versions that the
 //! SDK is built with, as they lie in this repository.
 
-#![expect(clippy::print_stdout, reason = "what cargo reads")]
-
 use std::{
     fmt::Write as _,
     fs, io,

@@ -136,6 +136,10 @@ impl Actor {
     }
 
     async fn ended(&mut self, ended: Ended) -> Result<(), Leave> {
+        // Policies that were set before the request decide about it.
+        while let Ok(wish) = self.wishes.try_recv() {
+            self.grant(wish).await?;
+        }
         let report = self.record(ended);
         let saw = Saw::new(Hook::Run, &report.after);
         self.decide(saw, |policy| policy.on_run(&report)).await.map(drop)

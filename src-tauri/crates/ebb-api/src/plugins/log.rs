@@ -1,12 +1,14 @@
 //! Logs of plugins.
 
+use std::sync::{Arc, Weak};
+
 use ebb_core::{
     Failure,
     operations::{PluginLog, PluginLogLine},
 };
 use tokio::sync::broadcast;
 
-use crate::Host;
+use crate::{Host, host::Inner};
 
 impl Host {
     /// The last lines of a plugin's log, oldest first.
@@ -22,22 +24,30 @@ impl Host {
     /// # Errors
     /// As [`Self::plugin_log`].
     pub async fn follow_plugin_log(&self, id: &str) -> Result<PluginLogStream, Failure> {
-        Ok(PluginLogStream(self.live_plugin(id).await?.plugin.log().follow()))
+        let lines = self.live_plugin(id).await?.plugin.log().follow();
+        Ok(PluginLogStream { host: Arc::downgrade(&self.inner), id: id.to_owned(), lines })
     }
 }
 
 /// Lines of a plugin's log, as they come. A reader that is too slow misses some: their numbers show it.
 #[derive(Debug)]
-pub struct PluginLogStream(broadcast::Receiver<PluginLogLine>);
+pub struct PluginLogStream {
+    host: Weak<Inner>,
+    id: String,
+    lines: broadcast::Receiver<PluginLogLine>,
+}
 
 impl PluginLogStream {
-    /// The next line; `None` once the plugin is removed.
+    /// The next line; `None` once the plugin is removed or the host ends.
     pub async fn next(&mut self) -> Option<PluginLogLine> {
         loop {
-            match self.0.recv().await {
+            match self.lines.recv().await {
                 Ok(line) => return Some(line),
                 Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
+                // Another version of the plugin writes on.
+                Err(broadcast::error::RecvError::Closed) => {
+                    self.lines = self.host.upgrade()?.plugins.live_now(&self.id)?.plugin.log().follow();
+                }
             }
         }
     }
