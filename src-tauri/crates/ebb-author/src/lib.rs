@@ -1,5 +1,5 @@
 //! What an author of a plugin needs: [`new`] begins one, [`build`] makes a component of it, [`check`] looks it over, and
-//! [`test`] replays a recording through it.
+//! [`test`](fn@test) replays a recording through it.
 //!
 //! No host is needed, and none is known here: components run in the sandbox of [`ebb_plugins`], recordings are those of
 //! [`ebb_trace`]. The SDK and the contract are embedded, so that a folder that [`new`] writes needs nothing of this repository.
