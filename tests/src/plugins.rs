@@ -1,11 +1,14 @@
 //! Components for tests: those that ship with Ebb, and guests that misbehave.
 
+mod fake;
+
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{LazyLock, Mutex, PoisonError},
 };
 
+pub use self::fake::{FakeModels, sample};
 use crate::home::program;
 
 /// The folder of the plugins that ship with Ebb: `EBB_PLUGINS`, else beside the programs.

@@ -11,6 +11,7 @@ mod hosted;
 mod inprocess;
 mod paired;
 mod peer;
+mod plugins;
 mod retrieval;
 mod shrinking;
 mod stream;
@@ -24,7 +25,9 @@ fn main() {
     ebb_ort::prepare_process();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
-    for name in ["hop", "throughput", "shrinking", "controls", "decode", "stream", "chats", "retrieval"] {
+    for name in
+        ["hop", "throughput", "shrinking", "controls", "decode", "stream", "chats", "retrieval", "plugins"]
+    {
         if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word.as_str())) {
             continue;
         }
@@ -37,6 +40,7 @@ fn main() {
             "decode" => decode::print(),
             "stream" => runtime.block_on(async { tokio::spawn(stream::print()).await }).expect("it prints"),
             "retrieval" => retrieval::print(),
+            "plugins" => plugins::print(),
             "chats" => runtime.block_on(chats::print()),
             _ => controls::print(),
         }

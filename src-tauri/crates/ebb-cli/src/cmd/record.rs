@@ -42,7 +42,7 @@ pub(crate) struct Recorded {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Line<'a> {
-    Trace { version: u32, kind: ModelKind, provider: &'a str, after_load: &'a Sample },
+    Trace { version: u32, kind: ModelKind, provider: &'a str, load_ms: u64, after_load: &'a Sample },
     Run(&'a RunReport),
     Sample(&'a Sample),
     Shrink { cause: &'a str, report: &'a ShrinkReport },
@@ -71,8 +71,15 @@ pub(super) async fn run(
     let stats = model.runtime().stats().await?;
     let loaded = info.info.as_ref().map_or("", |info| info.provider.as_str());
     let mut recording = Recording::create(alias, file, force)?;
+    let load_ms = info.info.as_ref().map_or(0, |info| info.load_ms);
     let after_load = &stats.after_load;
-    recording.write(Line::Trace { version: VERSION, kind: info.kind, provider: loaded, after_load })?;
+    recording.write(Line::Trace {
+        version: VERSION,
+        kind: info.kind,
+        provider: loaded,
+        load_ms,
+        after_load,
+    })?;
     if !out.json {
         note(&format!("recording '{alias}' into {}; Ctrl-C ends it\n", file.display()));
     }
@@ -205,6 +212,7 @@ mod tests {
                 version: VERSION,
                 kind: ModelKind::Embeddings,
                 provider: "cpu",
+                load_ms: 9,
                 after_load: &sample,
             })
             .unwrap();
@@ -227,7 +235,7 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0]["trace"]["version"], 1);
+        assert_eq!((&lines[0]["trace"]["version"], &lines[0]["trace"]["load_ms"]), (&1.into(), &9.into()));
         assert_eq!(lines[0]["trace"]["after_load"]["resident_bytes"], 7);
         assert!(lines[1]["at_ms"].is_u64());
         assert_eq!(lines[1]["run"]["queued"], 3);
