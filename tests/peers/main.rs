@@ -6,6 +6,7 @@
 
 mod chains;
 mod foundry;
+mod guests;
 mod node;
 mod openai;
 mod own;

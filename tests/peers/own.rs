@@ -1,6 +1,6 @@
 //! Ebb's own client for Python, with the real host.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use serde_json::json;
 
@@ -77,13 +77,18 @@ fn the_tour_of_its_readme_runs() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src-tauri/crates/ebb-client/python");
     let mut tour = python(&["python"]);
     tour.arg(crate::scene::here("tour.py")).arg(package.join("README.md"));
-    // The tour transcribes a file of the folder that it is in.
-    tour.current_dir(Path::new(&two_cities()).parent().unwrap()).env("EBB_HOME", scene.home.path());
+    // The tour transcribes a file of the folder that it is in, and asks about the notes in it.
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(two_cities(), folder.path().join("two_cities.wav")).unwrap();
+    fs::create_dir(folder.path().join("notes")).unwrap();
+    fs::write(folder.path().join("notes/trial.md"), "# Trial\n\nThe trial is 14 days long.\n").unwrap();
+    tour.current_dir(folder.path()).env("EBB_HOME", scene.home.path());
     let ran = tour.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{out}\n{err}");
     assert!(out.to_lowercase().contains("best of times"), "{out}");
     assert!(out.contains("not_found"), "{out}");
+    assert!(out.contains("1 chunks") && out.contains("trial.md"), "{out}");
 }
 
 #[test]

@@ -32,7 +32,8 @@ from .errors import (
 )
 from .events import Event, EventStream
 from .model import Model
-from .plugin import AskAnswer, AskStream, IngestStream, Plugin
+from .plugin import AskStream, IngestStream, Plugin
+from .records import AskAnswer
 from .runtime import Runtime
 from .tensor import Tensor
 from .transcribe import Transcript, TranscribeStream

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 from .connection import Connection, Lines, to_json
 from .errors import protocol
@@ -75,6 +75,16 @@ class Plugin:
     def ingest(self) -> "IngestStream":
         """Brings a pipeline's index up to date. Leaving the stream before its end cancels it; `report()` waits for it."""
         return IngestStream(self._way.lines("POST", self._path("ingest"), {}, to_json({})))
+
+    @overload
+    def ask(
+        self, question: str, history: Sequence[Tuple[str, str]] = (), *, stream: Literal[False] = False
+    ) -> AskAnswer: ...
+
+    @overload
+    def ask(
+        self, question: str, history: Sequence[Tuple[str, str]] = (), *, stream: Literal[True]
+    ) -> "AskStream": ...
 
     def ask(
         self, question: str, history: Sequence[Tuple[str, str]] = (), *, stream: bool = False
@@ -154,6 +164,8 @@ class AskStream(PartStream[str]):
 
 
 def _grants(capability: str, models: Iterable[str], paths: Iterable[Path]) -> Dict[str, Any]:
+    # Each capability takes what is of its kind, so that one call serves for all of them.
+    of_models = [] if capability in ("store", "documents") else list(models)
     # The host stands in another folder.
-    absolute = [os.path.abspath(path) for path in paths]
-    return {"grants": [asdict(Grant(capability, list(models), absolute))]}
+    absolute = [os.path.abspath(path) for path in paths] if capability == "documents" else []
+    return {"grants": [asdict(Grant(capability, of_models, absolute))]}

@@ -99,7 +99,6 @@ class Plugins(unittest.TestCase):
         pieces = [{"citations": [CITATION]}, {"text": "It is "}, {"text": "[1]."}, {"done": {"took_ms": 8}}]
         self.host.answers[f"POST {P}/ask"] = pieces
         answer = self.plugin.ask("why?", [("who?", "he")])
-        assert isinstance(answer, ebb.AskAnswer)
         self.assertEqual((answer.answer, answer.citations[0].document), ("It is [1].", "a.md"))
         asked = {"question": "why?", "history": [{"question": "who?", "answer": "he"}], "stream": True}
         self.assertEqual(self.host.asked[0].json, asked)
