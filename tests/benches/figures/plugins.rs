@@ -1,7 +1,4 @@
-//! What the sandbox costs: a policy's decision, attaching one, an ingest, and what the policies that ship are worth over a long
-//! workload.
-
-mod ingest;
+//! What the sandbox costs: a policy's decision, attaching one, and what the policies that ship are worth over a long workload.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 
@@ -25,7 +22,6 @@ pub(crate) fn print() {
     for name in ["slack", "idle", "pressure"] {
         promise(name, folder.path());
     }
-    ingest::print();
 }
 
 fn sandbox(folder: &Path) -> Sandbox {
