@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+mod begun;
 mod chains;
 mod foundry;
 mod guests;
