@@ -8,7 +8,8 @@ use std::{
 };
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    // Of this run, not of the compilation: one target folder may have served another checkout.
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../..");
     let (plugins, out) = (root.join("plugins"), PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default()));
     let mut tables = String::new();
     table(&mut tables, "SDK", &plugins.join("sdk"), true)?;
