@@ -98,14 +98,16 @@ fn by_words(
     within: Option<&HashSet<i64>>,
 ) -> Result<Vec<Candidate>, Fault> {
     let table = schema::words(id);
-    let Some(words) = words::any_of(&rarest(connection, id, &table, words::split(text))?) else {
-        return Ok(Vec::new());
-    };
+    let words = words::split(text);
+    // How rare a word is in a few documents, the whole collection does not tell.
+    let words = if within.is_some() { words } else { rarest(connection, id, &table, words)? };
+    let Some(words) = words::any_of(&words) else { return Ok(Vec::new()) };
     let filter = match within {
-        // Numbers alone: nothing that a plugin gave becomes SQL.
+        // Numbers alone: nothing that a plugin gave becomes SQL. The plus keeps SQLite from asking the full-text index anew for
+        // each of the chunks.
         Some(documents) => {
             let numbers: Vec<String> = documents.iter().map(i64::to_string).collect();
-            format!("AND rowid IN (SELECT id FROM chunks WHERE document IN ({}))", numbers.join(","))
+            format!("AND +rowid IN (SELECT id FROM chunks WHERE document IN ({}))", numbers.join(","))
         }
         None => String::new(),
     };

@@ -6,7 +6,9 @@ use super::{chunk, filled, near, store, vector, words};
 use crate::{Collection, Error, Query};
 
 fn add(collection: &Collection, document: &str, chunks: &[(&str, &str)], at: usize) {
-    let vectors: Vec<f32> = (0..chunks.len()).flat_map(|number| vector(at + number)).collect();
+    let length = collection.dimensions() as usize;
+    let vectors: Vec<f32> =
+        (0..chunks.len()).flat_map(|number| vector(at + number).into_iter().take(length)).collect();
     let chunks: Vec<_> = chunks.iter().map(|(id, text)| chunk(id, text)).collect();
     collection.stage(document, &chunks, &vectors).unwrap();
     collection.commit(document, "f").unwrap();
@@ -52,6 +54,11 @@ fn in_a_large_collection_words_that_most_chunks_have_decide_only_where_there_are
     assert_eq!(found(&collection, &words("the of"))[..2], ["a/0", "a/2"]);
     assert_eq!(found(&collection, &words("the"))[..2], ["a/1", "a/3"], "the shortest of those that have it");
     assert_eq!(found(&collection, &words("giraffes")), [""; 0]);
+
+    // Among documents that are named, words count that are common elsewhere.
+    add(&collection, "b", &[("0", "the of")], 0);
+    let within = Query { documents: vec!["b".into()], ..words("the arena") };
+    assert_eq!(found(&collection, &within), ["b/0"]);
 }
 
 #[test]
