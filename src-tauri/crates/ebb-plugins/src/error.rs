@@ -1,4 +1,4 @@
-use std::{fmt, io, path::PathBuf, time::Duration};
+use std::{fmt, time::Duration};
 
 use ebb_core::{Code, Failure, PluginWorld, format_bytes};
 
@@ -77,14 +77,6 @@ pub enum Error {
     /// The sandbox itself cannot work here.
     #[error("no sandbox for plugins: {}", whole(.0.as_ref()))]
     Engine(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
-    Storage {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
     /// A call went over a limit.
     #[error("{0}")]
     Stopped(Stop),
@@ -180,12 +172,6 @@ fn whole(error: &dyn std::error::Error) -> String {
 }
 
 impl Error {
-    /// A file that could not be read or written.
-    pub(crate) fn storage(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
-        let path = path.into();
-        move |source| Self::Storage { path, source }
-    }
-
     /// What a wasmtime error of preparing a component is told as.
     pub(crate) fn unusable(step: &'static str) -> impl FnOnce(wasmtime::Error) -> Self {
         move |error| Self::Unusable { step, source: error.into() }
@@ -217,7 +203,6 @@ impl From<Error> for Failure {
             }
             Error::Setting { name, .. } => failure.param(name.clone()),
             Error::Engine(_)
-            | Error::Storage { .. }
             | Error::Stopped(_)
             | Error::Trapped(_)
             | Error::Guest(_)
@@ -241,7 +226,6 @@ fn code(error: &Error) -> Code {
         Error::Setting { .. } => Code::InvalidValue,
         Error::TooLarge { .. } | Error::Stopped(Stop::Payload(_)) => Code::TooLarge,
         Error::OtherVersion { .. } => Code::Unsupported,
-        Error::Storage { .. } => Code::Storage,
         Error::Denied(_) => Code::Forbidden,
         Error::Answered { code, .. } => *code,
         Error::Stopped(Stop::Memory(_) | Stop::Tables(_)) => Code::OutOfMemory,

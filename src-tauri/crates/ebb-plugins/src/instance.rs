@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
-use wasmtime::{Store, Trap, UpdateDeadline};
+use wasmtime::{Store, Trap, UpdateDeadline, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
 
 use crate::{
     Error, Plugin, Stop,
     guest::{Call, Guest},
     meter::Meter,
 };
+
+/// Functions that are told of where a guest trapped, the innermost first.
+const TRACE: usize = 8;
+
+/// Longest name of such a function that is told, in characters.
+const NAME: usize = 80;
 
 /// What a call of the host costs besides the bytes that a guest may hand over in it: names, lengths, the frames of records.
 const CALL_BYTES: usize = 1 << 20;
@@ -32,6 +39,8 @@ pub(crate) fn store(plugin: &Plugin, call: Call, at_tick: AtTick) -> (Store<Gues
     store.limiter(|guest| &mut guest.limiter);
     let payload = usize::try_from(shared.limits.payload_bytes).unwrap_or(usize::MAX);
     store.set_hostcall_fuel(payload.saturating_mul(2).saturating_add(CALL_BYTES));
+    // Also those of the guest's own resources, which the host's table knows nothing of.
+    store.set_max_component_handles(usize::try_from(shared.limits.handles).unwrap_or(usize::MAX));
     let ticking = Arc::clone(&meter);
     store.epoch_deadline_callback(move |mut context| match ticking.tick() {
         Some(stop) => Err(context.data_mut().limiter.stop(stop)),
@@ -54,5 +63,20 @@ pub(crate) fn told(error: &wasmtime::Error, guest: &Guest) -> Error {
     if cause.contains("allocated for hostcalls") {
         return Error::Stopped(Stop::Payload(guest.plugin.limits.payload_bytes));
     }
-    Error::Trapped(cause)
+    if cause.contains("handle limit exceeded") {
+        return Error::Stopped(Stop::Handles(guest.plugin.limits.handles));
+    }
+    let why = match error.downcast_ref::<I32Exit>() {
+        Some(exit) => format!("it ended itself with the code {}", exit.0),
+        None => cause,
+    };
+    Error::Trapped(why + &place(error))
+}
+
+/// In which functions of the guest it trapped, where the component has their names.
+fn place(error: &wasmtime::Error) -> String {
+    let frames = error.downcast_ref::<WasmBacktrace>().map(WasmBacktrace::frames).unwrap_or_default();
+    let names = frames.iter().filter_map(|frame| frame.func_name()).take(TRACE);
+    let names: Vec<String> = names.map(|name| name.escape_debug().take(NAME).collect()).collect();
+    if names.is_empty() { String::new() } else { format!(", in {}", names.join(" < ")) }
 }

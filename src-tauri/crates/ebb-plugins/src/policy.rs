@@ -401,3 +401,6 @@ enum Decided {
     #[component(name = "other")]
     Other(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     time::Duration,
 };
 
@@ -38,6 +38,8 @@ pub struct Sandbox(Arc<Inner>);
 struct Inner {
     engine: Engine,
     functions: Arc<engine::Compiled>,
+    /// One compilation at a time: each takes every processor as it is, and the functions counted are its own.
+    compiling: Mutex<()>,
     ticker: Ticker,
     cache: Option<Cache>,
     models: Arc<dyn Models>,
@@ -59,7 +61,7 @@ impl Sandbox {
     /// Sets an engine up.
     ///
     /// # Errors
-    /// Where wasmtime does not run here, or the folder cannot be used.
+    /// Where wasmtime does not run here. A folder that cannot be used is none: then each start compiles anew.
     pub fn new(config: SandboxConfig, models: Arc<dyn Models>) -> Result<Self, Error> {
         let (engine, functions) = engine::new()?;
         let ticker = Ticker::start(&engine)?;
@@ -67,7 +69,11 @@ impl Sandbox {
         let cache = if folder.as_os_str().is_empty() {
             None
         } else {
-            Some(Cache::open(&folder, &engine).map_err(Error::storage(folder))?)
+            Cache::open(&folder, &engine)
+                .inspect_err(|error| {
+                    tracing::warn!(folder = %folder.display(), %error, "compiled plugins are not kept");
+                })
+                .ok()
         };
         let link = |add: &dyn Fn(&mut Linker<Guest>) -> wasmtime::Result<()>| {
             let mut linker = Linker::new(&engine);
@@ -86,6 +92,7 @@ impl Sandbox {
             })?,
             engine,
             functions,
+            compiling: Mutex::new(()),
             ticker,
             cache,
             models,
@@ -144,6 +151,11 @@ impl Sandbox {
         functions: u64,
         progress: &mut dyn FnMut(f32),
     ) -> Result<Code, Error> {
+        let _alone = self.0.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = self.kept(name) {
+            // Somebody else compiled it meanwhile.
+            return Ok(code);
+        }
         let before = self.0.functions.functions();
         let (done, result) = mpsc::channel();
         let engine = &self.0.engine;

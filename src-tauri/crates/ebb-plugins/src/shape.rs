@@ -203,3 +203,82 @@ fn passed_as_value(offset: usize) -> Error {
     let reason = "it takes modules or components as values, which no plugin needs".to_owned();
     Error::Malformed { offset, reason }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Shape, Error> {
+        Shape::read(&wat::parse_str(text).unwrap())
+    }
+
+    fn too_large(text: &str) -> (&'static str, u64) {
+        match read(text) {
+            Err(Error::TooLarge { what, found, most: _ }) => (what, found),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn names_and_functions_are_those_of_the_whole_component() {
+        let shape = read(
+            r#"(component
+                (import "ebb:plugin/plugin-host@0.1.0" (instance $host (export "now-ms" (func (result u64)))))
+                (core module (func) (func))
+                (component (core module (func)) (import "inner" (func)))
+                (alias export $host "now-ms" (func $now))
+                (export "later" (func $now)))"#,
+        )
+        .unwrap();
+        assert_eq!(shape.imports, ["ebb:plugin/plugin-host@0.1.0"]);
+        assert_eq!(shape.exports, ["later"]);
+        assert_eq!((shape.functions, shape.manifest), (3, None));
+    }
+
+    #[test]
+    fn a_component_that_doubles_at_each_step_is_refused_though_it_is_small() {
+        let doubling = |steps: u32| {
+            let mut text = String::from("(component (component $c0)");
+            for step in 1..=steps {
+                let before = step - 1;
+                write!(
+                    text,
+                    "(component $c{step} (instance (instantiate $c{before})) (instance (instantiate $c{before})))"
+                )
+                .unwrap();
+            }
+            write!(text, "(instance (instantiate $c{steps})))").unwrap();
+            text
+        };
+        assert!(read(&doubling(5)).is_ok());
+        let bytes = wat::parse_str(doubling(30)).unwrap().len();
+        assert!(bytes < 2_000, "{bytes}");
+        let (what, found) = too_large(&doubling(30));
+        assert_eq!(what, "instances");
+        assert!(found < 2 * MAX_INSTANCES, "it is noticed at once: {found}");
+    }
+
+    #[test]
+    fn nesting_has_bounds_in_depth_and_number() {
+        let deep = |levels: usize| format!("{}{}", "(component ".repeat(levels + 1), ")".repeat(levels + 1));
+        assert!(read(&deep(8)).is_ok());
+        assert_eq!(too_large(&deep(9)), ("levels of nested components", 9));
+        let wide = |modules: usize| format!("(component {})", "(core module)".repeat(modules));
+        assert!(read(&wide(1_000)).is_ok());
+        assert_eq!(too_large(&wide(1_001)), ("nested modules and components", 1_001));
+    }
+
+    #[test]
+    fn components_and_modules_are_no_values() {
+        for text in [
+            r#"(component (import "m" (core module)))"#,
+            r#"(component (component (import "c" (component))))"#,
+            r#"(component (import "i" (instance $i (export "m" (core module)))) (alias export $i "m" (core module)))"#,
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains("as values"), "{error}");
+        }
+    }
+}
