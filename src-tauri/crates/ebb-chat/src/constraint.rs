@@ -18,9 +18,14 @@ const FORMAT_BYTES: usize = 256 << 10;
 const SCHEMA_DEPTH: usize = 64;
 const SCHEMA_WIDTH: usize = 1000;
 
+/// What llguidance says where no token may come next.
+const NOTHING_FITS: &str = "NoExtensionBias";
+
 /// Keeps one answer to its format.
 pub(crate) struct Constraint {
     matcher: Matcher,
+    /// The field that asks for the format.
+    param: &'static str,
 }
 
 impl Constraint {
@@ -38,16 +43,16 @@ impl Constraint {
         let matcher = Matcher::new(factory.create_parser(TopLevelGrammar::from_lark(grammar)));
         match matcher.get_error() {
             Some(reason) => Err(refused(&reason)),
-            None => Ok(Some(Self { matcher })),
+            None => Ok(Some(Self { matcher, param })),
         }
     }
 
     /// Rules out what the format does not allow next.
     ///
     /// # Errors
-    /// Where the format became too complex to follow.
+    /// Where no text goes on as the format asks, or it became too complex to follow.
     pub(crate) fn mask(&mut self, scores: &mut [f32]) -> Result<(), Error> {
-        let allowed = self.matcher.compute_mask_or_eos().map_err(lost)?;
+        let allowed = self.matcher.compute_mask_or_eos().map_err(|error| impossible(error, self.param))?;
         for (scores, bits) in scores.chunks_mut(32).zip(allowed.as_slice()) {
             match *bits {
                 u32::MAX => {}
@@ -70,13 +75,19 @@ impl Constraint {
     /// # Errors
     /// Where the format became too complex to follow.
     pub(crate) fn take(&mut self, token: u32) -> Result<bool, Error> {
-        self.matcher.consume_token(token).map_err(lost)?;
+        self.matcher.consume_token(token).map_err(|error| impossible(error, self.param))?;
         Ok(self.matcher.is_stopped())
     }
 }
 
-fn lost(error: impl std::fmt::Display) -> Error {
-    Error::Format(plain(&error.to_string()))
+/// That a format turned out to be at fault only once it was followed: it refers to nothing but itself, or branches too much.
+fn impossible(error: impl std::fmt::Display, param: &str) -> Error {
+    let reason = match plain(&error.to_string()) {
+        nothing if nothing.contains(NOTHING_FITS) => "no text fits it from here on".to_owned(),
+        reason => reason,
+    };
+    Error::value(format!("the answer cannot be kept to its format: {reason}"), param)
+        .with_hint("a simpler schema or expression may do")
 }
 
 /// What llguidance says, without the grammar and the state that it adds for its own authors.

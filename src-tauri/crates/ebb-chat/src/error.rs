@@ -68,9 +68,6 @@ pub enum Error {
     /// The model's scores are no numbers to choose by.
     #[error("the model gave scores that no token can be chosen by: {0}")]
     Scores(String),
-    /// The format that the answer must have was lost on the way.
-    #[error("the answer could not be kept to its format: {0}")]
-    Format(String),
     /// The system has no randomness.
     #[error("the system gives no random numbers: {0}")]
     Random(getrandom::Error),
@@ -129,7 +126,6 @@ impl From<Error> for Failure {
                 .detail("context_tokens", limit as u64),
             Error::Scores(_) => failure(Code::Internal)
                 .hint("the model file may be damaged, or the device miscalculates; try `--provider cpu`"),
-            Error::Format(_) => failure(Code::Internal).hint("a simpler schema or expression may do"),
             Error::Random(_) => failure(Code::Internal).hint("give a seed with the request"),
             Error::Storage(_) => failure(Code::Storage),
         }
