@@ -48,25 +48,25 @@ pub(crate) struct SamplingArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     stop: Vec<String>,
     /// Spread of the choice; 0: always the likeliest token
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = finite)]
     temperature: Option<f32>,
     /// Choose among so many of the likeliest tokens; 0: all
     #[arg(long, value_name = "N")]
     top_k: Option<u32>,
     /// Choose among the likeliest tokens that have this probability together; 1: all
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = finite)]
     top_p: Option<f32>,
     /// Choose among tokens that have at least this part of the likeliest one's probability; 0: all
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = finite)]
     min_p: Option<f32>,
     /// Divides the score of tokens that were there already; 1: none
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     repetition_penalty: Option<f32>,
     /// Taken off a token's score for each time that the answer has it; 0: none
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     frequency_penalty: Option<f32>,
     /// Taken off the score of every token that the answer has; 0: none
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     presence_penalty: Option<f32>,
     /// The same seed gives the same text; a random one where not given
     #[arg(long, value_name = "N")]
@@ -94,9 +94,17 @@ impl FromStr for Bias {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = text.split_once('=').and_then(|(id, added)| {
-            Some(Self { token_id: id.trim().parse().ok()?, added: added.trim().parse().ok()? })
+            Some(Self { token_id: id.trim().parse().ok()?, added: finite(added.trim()).ok()? })
         });
         parsed.ok_or_else(|| format!("'{text}' is not of the form ID=X, a token's number and what to add"))
+    }
+}
+
+/// A number that JSON can carry: it has neither `nan` nor `inf`, and would leave the model's own value instead.
+fn finite(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(number) if f32::is_finite(number) => Ok(number),
+        _ => Err(format!("'{text}' is no number; give one like 0.7")),
     }
 }
 
@@ -195,6 +203,11 @@ mod tests {
             &["--json-schema", "{}", "--regex", "a"][..],
             &["text", "--interactive"],
             &["--logit-bias", "a=1"],
+            &["--logit-bias", "1=nan"],
+            &["--temperature", "nan"],
+            &["--temperature", "inf"],
+            &["--top-p", "1e39"],
+            &["--presence-penalty", "-inf"],
             &["--timeout", "0"],
         ] {
             assert_eq!(chat(line).unwrap_err().exit_code(), 2, "{line:?}");
