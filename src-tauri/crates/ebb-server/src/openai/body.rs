@@ -81,10 +81,10 @@ impl Parts<'_> {
 
 fn bad_field(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
     let (path, why) = (error.path().to_string(), error.inner());
-    if !why.is_data() {
-        return unfit(&why.to_string());
-    }
     let text = why.to_string();
+    if !why.is_data() || path == "." && !text.starts_with("missing field") {
+        return unfit(&text);
+    }
     let missing = text.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
     match missing {
         Some(field) => {
@@ -147,6 +147,7 @@ mod tests {
             ),
             (r#"{"name": "a""#, "body", "EOF"),
             (r#"{"name": "a"} x"#, "body", "trailing"),
+            (r#"{"name": "a", "name": "b"}"#, "body", "duplicate field `name`"),
         ] {
             let failure = parse::<(One, Two)>(json.as_bytes()).unwrap_err();
             assert_eq!(
