@@ -1,0 +1,58 @@
+import type { ErrorFields } from './generated/schema';
+
+/** What went wrong, in the host's one form: what happened, what to do, and what to copy into a report. */
+export class ApiError extends Error {
+  /** The host's code, which programs branch on; `unreachable` where no host answered. */
+  readonly code: string;
+  /** What to do next. */
+  readonly hint: string | null;
+  /** The field or option at fault. */
+  readonly param: string | null;
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number;
+
+  constructor(
+    fields: { code: string; message: string; hint?: string | null; param?: string | null },
+    status = 0,
+  ) {
+    super(fields.message);
+    this.name = 'ApiError';
+    this.code = fields.code;
+    this.hint = fields.hint ?? null;
+    this.param = fields.param ?? null;
+    this.status = status;
+  }
+
+  /** All that is known, for a bug report. */
+  get detail(): string {
+    const { code, message, hint, param, status } = this;
+    return JSON.stringify({ code, message, hint, param, status }, null, 2);
+  }
+
+  /** The error fields of an answer or of a line of a stream. */
+  static of(fields: ErrorFields, status = 0): ApiError {
+    return new ApiError(fields, status);
+  }
+
+  /** Anything that was thrown. */
+  static from(thrown: unknown): ApiError {
+    if (thrown instanceof ApiError) return thrown;
+    if (thrown instanceof DOMException && thrown.name === 'AbortError') {
+      return new ApiError({ code: 'cancelled', message: 'cancelled' });
+    }
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    if (thrown instanceof TypeError && /fetch|network|load failed/i.test(message)) {
+      return new ApiError({
+        code: 'unreachable',
+        message: 'the host does not answer',
+        hint: 'look whether it runs: `ebb server status`',
+      });
+    }
+    return new ApiError({ code: 'internal', message });
+  }
+}
+
+/** Whether the user ended it. */
+export const isCancelled = (thrown: unknown): boolean =>
+  (thrown instanceof ApiError && thrown.code === 'cancelled') ||
+  (thrown instanceof DOMException && thrown.name === 'AbortError');

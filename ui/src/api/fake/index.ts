@@ -1,0 +1,30 @@
+import type { Transport } from '../transport';
+import { FakeHost } from './host';
+import { memoryRoutes } from './memory';
+import { modelRoutes } from './models';
+import { answer } from './routes';
+import { systemRoutes } from './system';
+
+export { FakeHost } from './host';
+
+/** The way to a host of recorded figures. */
+export function fake(host: FakeHost): Transport {
+  const routes = { ...modelRoutes(host), ...memoryRoutes(host), ...systemRoutes(host) };
+  return { name: 'recorded', fetch: (request) => answer(routes, request), native: null };
+}
+
+/** A demo without a model: a host that is used, so that there is something to see. */
+export function recorded(): Transport {
+  const host = new FakeHost();
+  host.load('minilm', {} as never);
+  host.load('smollm2', {} as never);
+  let step = 0;
+  setInterval(() => {
+    const grown = (step++ % 40) * 3;
+    if (host.models.get('minilm')?.entry.state === 'loaded') host.run('minilm', (12 + grown) * 1024 * 1024);
+    if (step % 3 === 0 && host.models.get('smollm2')?.entry.state === 'loaded') {
+      host.run('smollm2', (40 + grown / 2) * 1024 * 1024, 900_000);
+    }
+  }, 700);
+  return fake(host);
+}

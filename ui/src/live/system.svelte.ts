@@ -1,0 +1,43 @@
+import { ApiError, api, done } from '../api';
+import type { System } from '../api/generated/schema';
+
+/** How often it is asked while somebody looks. */
+const EVERY_MS = 1000;
+
+/** The machine's memory and who of us holds how much, once a second while a view needs it and the page is visible. */
+class SystemFigures {
+  now = $state.raw<System | null>(null);
+  error = $state.raw<ApiError | null>(null);
+
+  #watchers = 0;
+
+  /** Keeps it fresh until the result is called: for `$effect(() => system.watch())`. */
+  watch(): () => void {
+    this.#watchers += 1;
+    if (this.#watchers === 1) void this.#run();
+    return () => void (this.#watchers -= 1);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#watchers > 0) {
+      if (!document.hidden) await this.refresh();
+      await new Promise((done) => setTimeout(done, EVERY_MS));
+    }
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      this.now = await done(api.GET('/ebb/v1/system'));
+      this.error = null;
+    } catch (thrown) {
+      this.error = ApiError.from(thrown);
+    }
+  }
+
+  /** What a loaded model holds. */
+  of(alias: string): System['models'][number] | undefined {
+    return this.now?.models.find((model) => model.alias === alias);
+  }
+}
+
+export const system = new SystemFigures();

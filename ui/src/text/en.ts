@@ -1,0 +1,4 @@
+/** Every text of the page, in one catalogue. A translation is another object of this shape. */
+import { app, shared } from './en/shared';
+
+export const text = { app, shared };

@@ -1,0 +1,41 @@
+import { bytes } from '../../shared/format';
+
+export const shared = {
+  close: 'Close',
+  cancel: 'Cancel',
+  retry: 'Try again',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyDetail: 'Copy details',
+  browse: 'Browse…',
+  save: 'Save',
+  remove: 'Remove',
+  search: 'Search',
+  loading: 'One moment…',
+  unknown: 'unknown',
+  none: 'none',
+  quitTitle: 'Requests are running',
+  quitBody: 'They would end without an answer. Models that are loaded come back at the next start.',
+  stay: 'Stay',
+  quitAnyway: 'Quit now',
+  meter: (inUse: string, reserved: string, limit_bytes: number | null) =>
+    `${inUse} in use of ${reserved} reserved${limit_bytes === null ? '' : `, cap ${bytes(limit_bytes)}`}`,
+};
+
+export const app = {
+  name: 'Ebb',
+  views: {
+    models: 'Models',
+    memory: 'Memory',
+    chat: 'Try',
+    plugins: 'Plugins',
+    activity: 'Activity',
+    settings: 'Settings',
+  },
+  navigation: 'Views',
+  skip: 'Skip to content',
+  connecting: 'Connecting to the host…',
+  lost: 'The host does not answer. What is shown is what was known last; the page goes on by itself when it is back.',
+  /** Under the name, in the side bar. */
+  machine: (available: string, total: string) => `${available} free of ${total}`,
+};
