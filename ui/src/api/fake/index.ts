@@ -1,5 +1,6 @@
 import type { Transport } from '../transport';
 import { FakeHost } from './host';
+import { hostRoutes } from './itself';
 import { memoryRoutes } from './memory';
 import { modelRoutes } from './models';
 import { answer } from './routes';
@@ -9,7 +10,7 @@ export { FakeHost } from './host';
 
 /** The way to a host of recorded figures. */
 export function fake(host: FakeHost): Transport {
-  const routes = { ...modelRoutes(host), ...memoryRoutes(host), ...systemRoutes(host) };
+  const routes = { ...modelRoutes(host), ...memoryRoutes(host), ...systemRoutes(host), ...hostRoutes() };
   return { name: 'recorded', fetch: (request) => answer(routes, request), native: null };
 }
 
