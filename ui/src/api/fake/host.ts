@@ -36,7 +36,7 @@ export class FakeHost {
   constructor(readonly now: () => number = Date.now) {
     this.add('minilm', 'embeddings', 88 * MiB, '/models/all-MiniLM-L6-v2');
     this.add('smollm2', 'chat', 212 * MiB, '/models/SmolLM2-135M-Instruct');
-    this.add('moonshine', 'speech', 104 * MiB, '/models/moonshine-tiny');
+    this.add('moonshine', 'audio', 104 * MiB, '/models/moonshine-tiny');
   }
 
   add(alias: string, kind: ModelEntry['kind'], weights: number, path: string): FakeModel {
@@ -116,7 +116,7 @@ export class FakeHost {
     }
     const after = this.sample(model);
     const figures = { run: model.runs, took_us, items: 8, cap_retries: 0, queued: 0 };
-    this.tell(alias, { event: 'run', outcome: 'done', after, ...figures } as Kind);
+    this.tell(alias, { event: 'run', outcome: 'ok', after, ...figures });
     if (model.armed) {
       model.armed = false;
       this.shrink(alias, 'after_run');

@@ -3,14 +3,26 @@ import { FakeHost } from './host';
 import { hostRoutes } from './itself';
 import { memoryRoutes } from './memory';
 import { modelRoutes } from './models';
+import { pipelineRoutes } from './pipelines';
+import { FakePlugins, pluginRoutes } from './plugins';
 import { answer } from './routes';
 import { systemRoutes } from './system';
+import { workRoutes } from './work';
 
 export { FakeHost } from './host';
+export { FakePlugins } from './plugins';
 
 /** The way to a host of recorded figures. */
-export function fake(host: FakeHost): Transport {
-  const routes = { ...modelRoutes(host), ...memoryRoutes(host), ...systemRoutes(host), ...hostRoutes() };
+export function fake(host: FakeHost, plugins = new FakePlugins(host), pace = { every_ms: 0 }): Transport {
+  const routes = {
+    ...modelRoutes(host),
+    ...memoryRoutes(host),
+    ...systemRoutes(host),
+    ...hostRoutes(),
+    ...pluginRoutes(host, plugins),
+    ...pipelineRoutes(plugins, pace),
+    ...workRoutes(host, pace),
+  };
   return { name: 'recorded', fetch: (request) => answer(routes, request), native: null };
 }
 
@@ -27,5 +39,5 @@ export function recorded(): Transport {
       host.run('smollm2', (40 + grown / 2) * 1024 * 1024, 900_000);
     }
   }, 700);
-  return fake(host);
+  return fake(host, new FakePlugins(host), { every_ms: 40 });
 }
