@@ -21,6 +21,7 @@ mod error;
 mod foundry;
 mod guard;
 mod heap;
+mod inside;
 mod metrics;
 mod native;
 mod openai;
@@ -33,4 +34,6 @@ mod stream;
 mod tests;
 mod trace;
 
+pub use inside::{AnswerBody, Inside};
+pub use openapi::openapi_json;
 pub use serve::{Exit, ServeOptions, Server, serve};

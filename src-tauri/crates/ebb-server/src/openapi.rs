@@ -18,6 +18,8 @@ use utoipa::{
     },
 };
 
+use crate::routes::described;
+
 /// How a caller shows who it is.
 const BEARER: &str = "bearer";
 
@@ -103,6 +105,15 @@ fn failed() -> RefOr<utoipa::openapi::Response> {
         .content("application/json", content)
         .build()
         .into()
+}
+
+/// The description of every route, as clients are generated from it: the document of `/ebb/v1/openapi.json`, laid out for
+/// people and their tools, the same each time.
+pub fn openapi_json() -> String {
+    // Plain fields and text keys always have a JSON form.
+    let mut json = serde_json::to_string_pretty(&described().1).unwrap_or_default();
+    json.push('\n');
+    json
 }
 
 /// The document as it is served.

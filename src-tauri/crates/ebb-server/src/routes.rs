@@ -17,7 +17,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     error::Rejection,
     foundry,
-    guard::{Guard, guard, needs},
+    guard::{Access, Guard, guard, needs},
     heap::give_back,
     metrics::{self, HttpCounts},
     native::{host, keys, memory, models, plugins, profiles, work},
@@ -39,16 +39,27 @@ pub(crate) struct App {
 
 /// Every route, behind the guard.
 pub(crate) fn router(app: App, who_may: Guard) -> Router {
+    let counts = Arc::clone(&app.http);
+    unguarded(app)
+        .layer(middleware::from_fn_with_state(Arc::new(who_may), guard))
+        .layer(middleware::from_fn_with_state(counts, trace))
+}
+
+/// Every route, for callers in this process: they may do everything.
+pub(crate) fn inside(app: App) -> Router {
+    let counts = Arc::clone(&app.http);
+    unguarded(app).layer(Extension(Access::Everything)).layer(middleware::from_fn_with_state(counts, trace))
+}
+
+fn unguarded(app: App) -> Router {
     let (routes, description) = described();
-    let (counts, host) = (Arc::clone(&app.http), app.host.clone());
+    let host = app.host.clone();
     routes
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(Extension(Document::of(&description)))
         .with_state(app)
         .layer(middleware::from_fn_with_state(host, give_back))
-        .layer(middleware::from_fn_with_state(Arc::new(who_may), guard))
-        .layer(middleware::from_fn_with_state(counts, trace))
 }
 
 /// Every route, and the description of all.

@@ -13,7 +13,8 @@ use tokio::{
 use crate::{
     connections::Connections,
     guard::Guard,
-    routes::{App, router},
+    inside::Inside,
+    routes::{App, inside, router},
     sent::Limits,
 };
 
@@ -76,6 +77,7 @@ pub struct Server {
     options: ServeOptions,
     endpoint: Endpoint,
     connections: Connections,
+    inside: Inside,
     closing: watch::Sender<bool>,
 }
 
@@ -105,14 +107,20 @@ impl Server {
         let app = App { host: host.clone(), limits, http: Arc::default(), closing: is_closing };
         let keys = host.clone();
         let guard = Guard::new(endpoint.token.clone(), port, move |key| keys.scopes_of_key(key));
-        let router = router(app, guard);
-        let connections = Connections::new(listener, router, options.header_time);
-        Ok(Self { host, options, endpoint, connections, closing })
+        let inside = Inside::new(inside(app.clone()));
+        let connections = Connections::new(listener, router(app, guard), options.header_time);
+        Ok(Self { host, options, endpoint, connections, inside, closing })
     }
 
     /// Where it listens, and the token.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// The same routes for callers in this process, who may do everything. They answer from now on, before
+    /// [`run`](Self::run) too; once the server has closed, as a closed host does.
+    pub fn inside(&self) -> Inside {
+        self.inside.clone()
     }
 
     /// Serves until a shutdown is asked for, a signal comes, or nothing was loaded for long enough. Then it drains, unloads

@@ -1,6 +1,7 @@
 //! The routes and the server's life, on a host without models.
 
 mod described;
+mod inside;
 mod life;
 mod requests;
 
@@ -22,7 +23,8 @@ use tower::ServiceExt as _;
 
 use crate::{
     guard::Guard,
-    routes::{App, router},
+    inside::Inside,
+    routes::{App, inside, router},
     sent::Limits,
 };
 
@@ -52,8 +54,9 @@ fn scopes_of_key(key: &str) -> Option<Vec<KeyScope>> {
 /// The routes over a host in a folder of its own.
 struct Scene {
     router: Router,
+    inside: Inside,
     _folder: TempDir,
-    _closing: watch::Sender<bool>,
+    closing: watch::Sender<bool>,
 }
 
 impl Scene {
@@ -66,8 +69,9 @@ impl Scene {
             body_time: Duration::from_millis(20),
         };
         let app = App { host: host(&folder), limits, http: Arc::default(), closing: is_closing };
+        let inside = Inside::new(inside(app.clone()));
         let router = router(app, Guard::new(TOKEN.into(), PORT, scopes_of_key));
-        Self { router, _folder: folder, _closing: closing }
+        Self { router, inside, _folder: folder, closing }
     }
 
     async fn send(&self, request: Request<Body>) -> Response {
