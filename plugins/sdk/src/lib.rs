@@ -120,6 +120,7 @@
 #![warn(missing_docs)]
 
 mod bindings;
+mod decimal;
 pub mod documents;
 mod error;
 mod export;

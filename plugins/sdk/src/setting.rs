@@ -1,19 +1,28 @@
 //! Settings: what the user chose for this plugin.
 
-use crate::{Level, backend, log};
+use crate::{Level, backend, decimal, log};
 
 /// A setting: what the user chose, else the default in the manifest's schema. `None` where neither is, or where it is of
 /// another type than `T`, which is written into the log.
 ///
 /// A policy reads a setting anew once a second, a pipeline once a call, however often this is called.
 pub fn setting<T: Setting>(name: &str) -> Option<T> {
-    backend::setting(name, |json| {
-        let value = T::of_json(json);
-        if value.is_none() {
+    let mut value = None;
+    // What does not depend on the type is there once, not once a type: components are to be small.
+    let mut read = |json: &str| {
+        value = T::of_json(json);
+        value.is_some()
+    };
+    read_with(name, &mut read);
+    value
+}
+
+fn read_with(name: &str, fits: &mut dyn FnMut(&str) -> bool) {
+    backend::setting(name, &mut |json| {
+        if !fits(json) {
             log(Level::Warn, format_args!("the setting '{name}' is {json}, which does not fit"));
         }
-        value
-    })?
+    });
 }
 
 /// [`setting`], or `default`.
@@ -21,7 +30,9 @@ pub fn setting_or<T: Setting>(name: &str, default: T) -> T {
     setting(name).unwrap_or(default)
 }
 
-/// What a setting can be. Settings are single values, so a whole JSON parser need not be part of every component.
+/// What a setting can be. Settings are single values, so a whole JSON parser need not be part of every component. Nor are the
+/// 20 KB that reading every `f64` to its last bit takes: one that is written with up to 15 digits and an exponent up to 22 is
+/// exact, others may be off in the last digits.
 pub trait Setting: Sized {
     /// The value that the JSON holds, if it is of this type.
     fn of_json(json: &str) -> Option<Self>;
@@ -31,17 +42,29 @@ macro_rules! settings {
     ($($number:ty)*) => {$(
         impl Setting for $number {
             fn of_json(json: &str) -> Option<Self> {
-                json.trim().parse().ok()
+                json.trim_ascii().parse().ok()
             }
         }
     )*};
 }
 
-settings!(bool u8 u16 u32 u64 usize i32 i64 f32 f64);
+settings!(bool u8 u16 u32 u64 usize i32 i64);
+
+impl Setting for f64 {
+    fn of_json(json: &str) -> Option<Self> {
+        decimal::parse(json.trim_ascii())
+    }
+}
+
+impl Setting for f32 {
+    fn of_json(json: &str) -> Option<Self> {
+        f64::of_json(json).map(|number| number as Self)
+    }
+}
 
 impl Setting for String {
     fn of_json(json: &str) -> Option<Self> {
-        let mut rest = json.trim().strip_prefix('"')?.strip_suffix('"')?.chars();
+        let mut rest = json.trim_ascii().strip_prefix('"')?.strip_suffix('"')?.chars();
         let mut text = Self::with_capacity(json.len());
         while let Some(one) = rest.next() {
             text.push(match one {

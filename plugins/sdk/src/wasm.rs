@@ -42,14 +42,16 @@ pub(crate) fn begin(at_ms: Option<u64>) {
 }
 
 /// Has a setting read as JSON, without a copy where it is known already.
-pub(crate) fn setting<R>(name: &str, read: impl FnOnce(&str) -> R) -> Option<R> {
+pub(crate) fn setting(name: &str, read: &mut dyn FnMut(&str)) {
     SETTINGS.with_borrow_mut(|settings| {
         let place = settings.known.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             settings.known.push((name.to_owned(), plugin_host::setting(name)));
             settings.known.len() - 1
         });
-        settings.known[place].1.as_deref().map(read)
-    })
+        if let Some((_, Some(json))) = settings.known.get(place) {
+            read(json);
+        }
+    });
 }
 
 pub(crate) fn log(level: Level, line: &str) {

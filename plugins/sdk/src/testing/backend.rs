@@ -18,9 +18,11 @@ pub(crate) fn log(level: Level, line: &str) {
     Host::current().0.borrow_mut().logs.push((level, line.to_owned()));
 }
 
-pub(crate) fn setting<R>(name: &str, read: impl FnOnce(&str) -> R) -> Option<R> {
+pub(crate) fn setting(name: &str, read: &mut dyn FnMut(&str)) {
     let json = Host::current().0.borrow().settings.get(name).cloned();
-    json.as_deref().map(read)
+    if let Some(json) = json {
+        read(&json);
+    }
 }
 
 pub(crate) fn progress(fraction: f32, message: &str) {
