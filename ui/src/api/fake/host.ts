@@ -92,7 +92,7 @@ export class FakeHost {
     this.tell(alias, { event: 'loading' });
     Object.assign(model, { reserved: model.weights + 4 * MiB, peak: model.weights, regions: 2, runs: 0 });
     Object.assign(model, { loaded_at: this.now(), shrinks: 0, freed: 0, history: [] });
-    model.entry = { ...model.entry, state: 'loaded', reason: null, options };
+    model.entry = { ...model.entry, state: 'loaded', reason: null, options, info: infoOf(model, options) };
     this.tell(alias, { event: 'loaded', load_ms: 180, sample: this.sample(model) });
     return model;
   }
@@ -198,6 +198,27 @@ export class FakeHost {
 type Without<T> = T extends unknown ? Omit<T, 'seq' | 'time_ms' | 'model'> : never;
 /** What happened, without when and to whom. */
 export type Kind = Without<Event>;
+
+/** What was loaded: no more of it than a view shows. */
+const infoOf = ({ entry, weights }: FakeModel, options: LoadOptions): ModelEntry['info'] => ({
+  alias: entry.alias,
+  kind: entry.kind,
+  file: 'model.onnx',
+  provider: 'cpu',
+  arenas: ['cpu:0'],
+  weights_bytes: weights,
+  inputs: [],
+  outputs: [],
+  options: Object.entries(options.session_options ?? {}).map(([key, requested]) => ({
+    scope: 'session',
+    key,
+    requested,
+    forwarded: `${key}=${requested}`,
+  })),
+  runtime_version: '1.31.1',
+  runtime_library: '/runtimes/libonnxruntime.so.1.31.1',
+  load_ms: 180,
+});
 
 const noOptions = (): LoadOptions => ({}) as LoadOptions;
 

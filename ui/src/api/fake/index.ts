@@ -3,6 +3,7 @@ import { FakeHost } from './host';
 import { hostRoutes } from './itself';
 import { memoryRoutes } from './memory';
 import { modelRoutes } from './models';
+import { optionRoutes } from './options';
 import { pipelineRoutes } from './pipelines';
 import { FakePlugins, pluginRoutes } from './plugins';
 import { answer } from './routes';
@@ -15,7 +16,8 @@ export { FakePlugins } from './plugins';
 /** The way to a host of recorded figures. */
 export function fake(host: FakeHost, plugins = new FakePlugins(host), pace = { every_ms: 0 }): Transport {
   const routes = {
-    ...modelRoutes(host),
+    ...modelRoutes(host, pace),
+    ...optionRoutes(host),
     ...memoryRoutes(host),
     ...systemRoutes(host),
     ...hostRoutes(),

@@ -16,6 +16,19 @@ export function hostRoutes(): Routes {
         reasons: { shrink_every: 'keeps slack small without a cost that can be measured' },
       },
     ],
+    [
+      'low-memory',
+      {
+        name: 'low-memory',
+        description: 'Holds little more than the weights between requests; somewhat slower.',
+        built_in: true,
+        options: {
+          shrink_every: 1,
+          session_options: { 'session.enable_mem_pattern': '0' },
+        } as unknown as Profile['options'],
+        reasons: { 'session.enable_mem_pattern': 'every shape that was seen would keep an entry' },
+      },
+    ],
   ]);
   return {
     'GET /ebb/v1/status': () => ({

@@ -15,16 +15,19 @@ export const systemRoutes = (host: FakeHost): Routes => ({
         version: '0.1.0',
         uptime_ms: 60_000,
       },
-      devices: [],
+      devices: [{ name: 'A processor', provider: 'cpu', kind: 'cpu', available: true }],
       runtimes: [],
       models: loaded.map((model) => {
         const sample = host.sample(model);
         return {
           alias: model.entry.alias,
+          state: model.entry.state,
+          provider: 'cpu',
           resident_bytes: sample.resident_bytes,
           private_bytes: sample.private_bytes,
           reserved_bytes: model.reserved,
           in_use_bytes: model.weights,
+          arenas: sample.arenas,
         };
       }),
       folders: [],
