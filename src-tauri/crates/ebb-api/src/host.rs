@@ -225,6 +225,14 @@ impl Host {
         coming_back || !self.in_states(&held).is_empty()
     }
 
+    /// Models that are at work, each with how many requests run or wait.
+    pub fn requests(&self) -> Vec<(String, u32)> {
+        let models = self.in_states(&[ModelState::Loaded, ModelState::Restarting]);
+        let of = |alias: String| Some((self.inner.supervisor.model(&alias)?.requests(), alias));
+        let counted = models.into_iter().filter_map(of);
+        counted.filter(|(requests, _)| *requests > 0).map(|(requests, alias)| (alias, requests)).collect()
+    }
+
     /// Ends every worker, after the requests in flight or after `drain`, and says that the host is gone. Models that are
     /// loaded now come back when a host opens again. Loads that go on are given up; nothing can be loaded from here on.
     ///

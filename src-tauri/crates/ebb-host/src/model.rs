@@ -270,6 +270,12 @@ impl ModelHandle {
         self.0.serving().await?.run(job, data, place)
     }
 
+    /// How many requests run or wait.
+    pub fn requests(&self) -> u32 {
+        let free = u32::try_from(self.0.places.available_permits()).unwrap_or(u32::MAX);
+        self.0.queued() + self.0.config.places.saturating_sub(free)
+    }
+
     /// What the model holds now.
     ///
     /// # Errors

@@ -203,6 +203,7 @@ async fn a_full_queue_is_busy_and_a_caller_who_leaves_makes_room() {
     while model.stats().await.unwrap().queued == 0 {
         tokio::task::yield_now().await;
     }
+    assert_eq!(model.requests(), 2, "one runs, one waits");
     let busy = embed(&model, &["b"]).await.unwrap_err();
     assert_eq!(busy.code, Code::Busy);
     waiter.abort();
