@@ -11,6 +11,7 @@ mod plan;
 mod provider;
 mod requested;
 mod resolve;
+mod review;
 mod run;
 mod translate;
 mod typed;
@@ -22,4 +23,5 @@ pub use plan::{ArenaPlan, ExtendStrategy, Plan, ProviderPlan, SessionPlan, plan}
 pub use provider::{Provider, provider_name};
 pub use requested::{OptionLine, Requested, Scope};
 pub(crate) use resolve::canonical;
+pub use review::{Review, review};
 pub use run::{SHRINK_KEY, judge_run_option};

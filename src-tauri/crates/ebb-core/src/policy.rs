@@ -19,6 +19,7 @@ pub enum Outcome {
 
 /// What a policy sees after a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunReport {
     /// The model's alias.
     pub model: String,

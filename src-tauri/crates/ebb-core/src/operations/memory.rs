@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sample, Target, options::OptionLine};
+use crate::{ErrorFields, Sample, ShrinkReport, Target, options::OptionLine};
 
 /// Body of a shrink, now or after the next run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,4 +65,26 @@ pub struct Stats {
     pub shrinks: u64,
     /// Bytes that shrinks gave back since load.
     pub freed_bytes: u64,
+}
+
+/// What shrinking every loaded model did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ShrinkAllReport {
+    /// One for each model that was shrunk, by alias.
+    pub reports: Vec<ShrinkReport>,
+    /// One for each model that could not be, by alias.
+    pub failed: Vec<ShrinkFailure>,
+    /// What all of them gave back together.
+    pub freed_bytes: u64,
+}
+
+/// A model that could not be shrunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ShrinkFailure {
+    /// The model's alias.
+    pub model: String,
+    /// Why.
+    pub error: ErrorFields,
 }

@@ -17,15 +17,17 @@ const CUDA_ONLY: &[&str] =
     &["use_cuda_mempool", "cuda_mempool_release_threshold", "cuda_mempool_bytes_to_keep_on_shrink"];
 
 /// The arena that the options ask for; `None` where they turn it off.
-pub(super) fn planned(options: &[Understood<'_>]) -> Result<Option<ArenaPlan>, Failure> {
-    if options
-        .iter()
-        .any(|option| option.resolved.key == ARENA_SWITCH && option.is_known() && option.value == "0")
-    {
+pub(super) fn planned<'o, 'r: 'o>(
+    options: impl IntoIterator<Item = &'o Understood<'r>> + Clone,
+) -> Result<Option<ArenaPlan>, Failure> {
+    let off = |option: &Understood<'_>| {
+        option.resolved.key == ARENA_SWITCH && option.is_known() && option.value == "0"
+    };
+    if options.clone().into_iter().any(off) {
         return Ok(None);
     }
     let mut plan = ArenaPlan::default();
-    for option in options.iter().filter(|option| option.resolved.scope == Scope::Arena) {
+    for option in options.into_iter().filter(|option| option.resolved.scope == Scope::Arena) {
         set(&mut plan, option);
     }
     if plan.max_mem_bytes.is_some() && plan.working_mem_bytes.is_some() {

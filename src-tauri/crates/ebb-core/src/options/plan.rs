@@ -1,7 +1,7 @@
 //! As meant: options translated, checked against the catalogue, ready for ONNX Runtime.
 
 use super::{OptionLine, Requested, Scope, arena, provider_name, translate::Understood};
-use crate::{Code, Failure, Target};
+use crate::{Failure, Target};
 
 /// How an arena grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -125,13 +125,19 @@ pub fn plan(requested: &[Requested], provider: &str) -> Result<Plan, Failure> {
     let provider = provider_name(provider);
     let options = requested.iter().map(Understood::read).collect::<Result<Vec<_>, _>>()?;
     refuse_contradictions(&options)?;
-    let mut plan = Plan { arena: arena::planned(&options)?, ..Plan::default() };
-    for option in &options {
-        let line = option.carry_out(&mut plan, &provider);
-        line.log();
+    let plan = planned(&options, &provider)?;
+    plan.lines.iter().for_each(OptionLine::log);
+    Ok(plan)
+}
+
+/// The plan of options that do not contradict each other.
+pub(super) fn planned(options: &[Understood<'_>], provider: &str) -> Result<Plan, Failure> {
+    let mut plan = Plan { arena: arena::planned(options)?, ..Plan::default() };
+    for option in options {
+        let line = option.carry_out(&mut plan, provider);
         plan.lines.push(line);
     }
-    let defaults = defaults(&plan, &options);
+    let defaults = defaults(&plan, options);
     plan.lines.extend(defaults);
     Ok(plan)
 }
@@ -139,12 +145,8 @@ pub fn plan(requested: &[Requested], provider: &str) -> Result<Plan, Failure> {
 /// The same option twice, in whatever spelling, with two values.
 fn refuse_contradictions(options: &[Understood<'_>]) -> Result<(), Failure> {
     for (index, second) in options.iter().enumerate() {
-        let same = |first: &&Understood<'_>| first.place() == second.place() && first.value != second.value;
-        if let Some(first) = options[..index].iter().find(same) {
-            let message = format!("{} and {} contradict each other", first.as_typed(), second.as_typed());
-            return Err(Failure::new(Code::Conflict, message)
-                .hint("they mean the same option: give it once")
-                .param(second.requested.key.clone()));
+        if let Some(failure) = options[..index].iter().find_map(|first| second.contradicts(first)) {
+            return Err(failure);
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::{
     run,
     typed::{self, Typed},
 };
-use crate::{Failure, Target};
+use crate::{Code, Failure, Target};
 
 /// How `effective` reads where a known option does nothing.
 const NO_EFFECT: &str = "no effect";
@@ -46,6 +46,17 @@ impl<'a> Understood<'a> {
     /// Where it is kept: two options in one place are the same option.
     pub(super) fn place(&self) -> (&Scope, &str) {
         (&self.resolved.scope, &self.resolved.key)
+    }
+
+    /// Why it cannot hold together with `first`: it is the same option, in whatever spelling, with another value.
+    pub(super) fn contradicts(&self, first: &Self) -> Option<Failure> {
+        let contradicts = first.place() == self.place() && first.value != self.value;
+        contradicts.then(|| {
+            let message = format!("{} and {} contradict each other", first.as_typed(), self.as_typed());
+            Failure::new(Code::Conflict, message)
+                .hint("they mean the same option: give it once")
+                .param(self.requested.key.clone())
+        })
     }
 
     /// Whether the key is known in its place.
