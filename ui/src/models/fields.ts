@@ -17,6 +17,8 @@ export interface Field {
   control: Control;
   /** Values to choose among. */
   choices: string[];
+  /** Values and ranges that can be typed, where the catalogue names some. */
+  forms: string[];
   /** The value where none is given; `null`: none, or decided at run time. */
   default: string | null;
   description: string;
@@ -44,7 +46,8 @@ function catalogueField(entry: CatalogueEntry): Field {
     key,
     label: key,
     control: controlOf(entry),
-    choices: entry.type === 'bool' ? truths(entry) : (entry.allowed ?? []),
+    choices: entry.type === 'bool' ? truths(entry) : entry.type === 'enum' ? (entry.allowed ?? []) : [],
+    forms: entry.type === 'bool' || entry.type === 'enum' ? [] : (entry.allowed ?? []),
     default: entry.default ?? null,
     description,
     note: [entry.no_op === true ? text.models.noOp : null, entry.note].filter(Boolean).join(' ') || null,
@@ -86,6 +89,7 @@ export function ownField(key: OwnKey): Field {
     label,
     control: OWN_CONTROLS[OWN[key]],
     choices: OWN[key] === 'bool' ? ['true', 'false'] : [],
+    forms: [],
     default: unset,
     description,
     note: null,

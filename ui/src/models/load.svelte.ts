@@ -60,9 +60,7 @@ export class LoadForm {
   }
 
   /** Whether applying means loading it again. */
-  get inMemory(): boolean {
-    return this.model?.state === 'loaded';
-  }
+  readonly inMemory = $derived.by(() => models.of(this.alias)?.state === 'loaded');
 
   /** Back to the options that the model last had. */
   startOver(): void {
