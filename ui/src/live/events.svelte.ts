@@ -69,8 +69,9 @@ class Events {
   }
 
   #keep(): void {
-    const last = this.list.at(-1)?.seq ?? -1;
-    const fresh = this.#waiting.filter((event) => event.seq > last);
+    const last = this.list.at(-1) ?? { seq: -1, time_ms: 0 };
+    // A host that began anew counts from 0 again.
+    const fresh = this.#waiting.filter((event) => event.seq > last.seq || event.time_ms > last.time_ms);
     this.#waiting = [];
     this.list = [...this.list, ...fresh].slice(-KEPT);
   }

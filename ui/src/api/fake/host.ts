@@ -1,4 +1,6 @@
+import type { HostLogLine } from '../generated/schema';
 import type { Event, LoadOptions, ModelEntry, Sample, ShrinkReport } from '../types';
+import { parseBytes } from '../../shared/format';
 import { Refusal } from './routes';
 
 const MiB = 1024 * 1024;
@@ -28,6 +30,9 @@ export interface FakeModel {
 export class FakeHost {
   readonly models = new Map<string, FakeModel>();
   readonly past: Event[] = [];
+  /** The host's log, and who follows it. */
+  readonly log: HostLogLine[] = [];
+  readonly readers = new Set<(line: HostLogLine) => void>();
   readonly total_bytes = 24 * 1024 * MiB;
 
   #seq = 0;
@@ -72,19 +77,14 @@ export class FakeHost {
   model(alias: string): FakeModel {
     const model = this.models.get(alias);
     if (model !== undefined) return model;
-    throw new Refusal(404, 'model_not_found', `no model is named '${alias}'`, 'list them: `ebb model list`');
+    throw new Refusal(404, 'not_found', `no model is named '${alias}'`, 'list them: `ebb model list`');
   }
 
   /** As `model`, for what needs it in memory. */
   loaded(alias: string): FakeModel {
     const model = this.model(alias);
     if (model.entry.state === 'loaded') return model;
-    throw new Refusal(
-      409,
-      'model_not_loaded',
-      `'${alias}' is not loaded`,
-      `load it: \`ebb model load ${alias}\``,
-    );
+    throw new Refusal(404, 'not_loaded', `'${alias}' is not loaded`, `load it: \`ebb model load ${alias}\``);
   }
 
   load(alias: string, options: LoadOptions): FakeModel {
@@ -110,9 +110,14 @@ export class FakeHost {
     const model = this.loaded(alias);
     model.runs += 1;
     model.peak = Math.max(model.peak, model.weights + working);
-    if (model.weights + working > model.reserved) {
+    if (model.entry.info?.arenas.length !== 0 && model.weights + working > model.reserved) {
       model.regions += 1;
       model.reserved = model.weights + working;
+    }
+    const [arena] = this.sample(model).arenas;
+    if (arena?.limit_bytes && arena.reserved_bytes >= arena.limit_bytes * 0.9) {
+      const { device, reserved_bytes, limit_bytes } = arena;
+      this.tell(alias, { event: 'near_cap', device, reserved_bytes, limit_bytes });
     }
     const after = this.sample(model);
     const figures = { run: model.runs, took_us, items: 8, cap_retries: 0, queued: 0 };
@@ -123,12 +128,14 @@ export class FakeHost {
     }
   }
 
-  shrink(alias: string, cause = 'request'): ShrinkReport {
+  shrink(alias: string, cause = 'request', wanted: string[] | null = null): ShrinkReport {
     const model = this.loaded(alias);
+    const arenas = model.entry.info?.arenas ?? [];
+    const targets = arenas.filter((target) => wanted === null || wanted.includes(target));
     const before = this.sample(model);
-    const reserved_before = model.reserved;
-    model.reserved = Math.min(model.reserved, model.weights + 4 * MiB);
-    const freed = reserved_before - model.reserved;
+    const reserved_before = targets.length === 0 ? 0 : model.reserved;
+    if (targets.length > 0) model.reserved = Math.min(model.reserved, model.weights + 4 * MiB);
+    const freed = Math.max(reserved_before - model.reserved, 0);
     model.shrinks += 1;
     model.freed += freed;
     model.regions = 2;
@@ -137,15 +144,17 @@ export class FakeHost {
       model: alias,
       freed_bytes: freed,
       reserved_before_bytes: reserved_before,
-      reserved_after_bytes: model.reserved,
+      reserved_after_bytes: reserved_before - freed,
       resident_before_bytes: before.resident_bytes,
       resident_after_bytes: after.resident_bytes,
       private_before_bytes: before.private_bytes,
       private_after_bytes: after.private_bytes,
       took_us: 18_400,
       trim_us: 900,
-      targets: ['cpu:0'],
-      dropped: [],
+      targets,
+      dropped: (wanted ?? [])
+        .filter((target) => !arenas.includes(target))
+        .map((target) => ({ target, reason: 'no arena here: the model runs on the CPU' })),
       pools_dropped: [],
     };
     this.tell(alias, { event: 'shrink', cause, report });
@@ -159,6 +168,20 @@ export class FakeHost {
     this.tell(alias, { event: 'crashed', reason, restart_in_ms: null });
   }
 
+  /** Takes note of what a model holds now, as the host does once a second. */
+  keep(alias: string): void {
+    const model = this.loaded(alias);
+    model.history = [...model.history.slice(-3599), this.sample(model)];
+  }
+
+  /** Something that the host writes into its log. */
+  write(level: HostLogLine['level'], target: string, message: string, more: Partial<HostLogLine> = {}): void {
+    const seq = this.log.length;
+    const line = { seq, time_ms: this.now(), level, target, message, model: null, fields: {}, ...more };
+    this.log.push(line);
+    for (const reader of this.readers) reader(line);
+  }
+
   sample(model: FakeModel): Sample {
     const overhead = 56 * MiB;
     return {
@@ -167,17 +190,15 @@ export class FakeHost {
       resident_bytes: model.reserved + overhead,
       private_bytes: model.reserved + overhead - 22 * MiB,
       runs: model.runs,
-      arenas: [
-        {
-          device: 'cpu:0',
-          in_use_bytes: model.weights,
-          reserved_bytes: model.reserved,
-          peak_in_use_bytes: model.peak,
-          limit_bytes: capOf(model.entry.options),
-          regions: model.regions,
-          shrinkages: model.shrinks,
-        },
-      ],
+      arenas: (model.entry.info?.arenas ?? ['cpu:0']).map((device) => ({
+        device,
+        in_use_bytes: model.weights,
+        reserved_bytes: model.reserved,
+        peak_in_use_bytes: model.peak,
+        limit_bytes: capOf(model),
+        regions: model.regions,
+        shrinkages: model.shrinks,
+      })),
       pools: [{ name: 'weights', bytes: model.weights, droppable: false }],
     };
   }
@@ -205,7 +226,12 @@ const infoOf = ({ entry, weights }: FakeModel, options: LoadOptions): ModelEntry
   kind: entry.kind,
   file: 'model.onnx',
   provider: 'cpu',
-  arenas: ['cpu:0'],
+  // Under either of its names this switches the arena off.
+  arenas: ['enable_cpu_mem_arena', 'session.enable_cpu_mem_arena'].some(
+    (key) => options.session_options?.[key] === '0',
+  )
+    ? []
+    : ['cpu:0'],
   weights_bytes: weights,
   inputs: [],
   outputs: [],
@@ -222,7 +248,9 @@ const infoOf = ({ entry, weights }: FakeModel, options: LoadOptions): ModelEntry
 
 const noOptions = (): LoadOptions => ({}) as LoadOptions;
 
-function capOf(options: LoadOptions): number | null {
-  const cap = options.arena_options?.max_mem;
-  return cap === undefined ? null : Number.parseInt(cap, 10) || null;
+/** The whole arena's cap, or that on top of what it holds after load. */
+function capOf({ entry, weights }: FakeModel): number | null {
+  const { max_mem, working_mem } = entry.options.arena_options ?? {};
+  if (working_mem !== undefined) return weights + 4 * MiB + (parseBytes(working_mem) ?? 0);
+  return max_mem === undefined ? null : parseBytes(max_mem) || null;
 }

@@ -34,6 +34,11 @@ export function recorded(): Transport {
   host.load('minilm', {} as never);
   host.load('smollm2', {} as never);
   let step = 0;
+  host.write('info', 'ebb_api::load', 'loaded', { model: 'minilm', fields: { load_ms: 180 } });
+  host.write('warn', 'ebb_server', 'the address is in use by another program', { fields: { port: 4770 } });
+  setInterval(() => {
+    for (const { entry } of host.models.values()) if (entry.state === 'loaded') host.keep(entry.alias);
+  }, 1000);
   setInterval(() => {
     const grown = (step++ % 40) * 3;
     if (host.models.get('minilm')?.entry.state === 'loaded') host.run('minilm', (12 + grown) * 1024 * 1024);

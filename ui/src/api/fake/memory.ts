@@ -1,5 +1,7 @@
+import type { ShrinkRequest } from '../generated/schema';
+import { CATALOGUE } from './catalogue';
 import type { FakeHost } from './host';
-import type { Routes } from './routes';
+import { Refusal, type Routes } from './routes';
 
 /** What models hold, and giving it back. */
 export const memoryRoutes = (host: FakeHost): Routes => ({
@@ -18,7 +20,17 @@ export const memoryRoutes = (host: FakeHost): Routes => ({
       freed_bytes: model.freed,
     };
   },
-  'POST /ebb/v1/models/{alias}/shrink': ({ path }) => host.shrink(path.alias ?? ''),
+  'POST /ebb/v1/models/{alias}/shrink': ({ path, body }) =>
+    host.shrink(path.alias ?? '', 'request', (body as ShrinkRequest | null)?.targets),
+  'POST /ebb/v1/models/shrink-all': () => {
+    const loaded = [...host.models.values()].filter(({ entry }) => entry.state === 'loaded');
+    const reports = loaded.map(({ entry }) => host.shrink(entry.alias));
+    return {
+      reports,
+      failed: [],
+      freed_bytes: reports.reduce((sum, { freed_bytes }) => sum + freed_bytes, 0),
+    };
+  },
   'POST /ebb/v1/models/{alias}/shrink-after-next-run': ({ path }) => {
     const model = host.loaded(path.alias ?? '');
     model.armed = true;
@@ -27,6 +39,16 @@ export const memoryRoutes = (host: FakeHost): Routes => ({
   'GET /ebb/v1/models/{alias}/runtime-options': ({ path }) => options(host, path.alias ?? ''),
   'POST /ebb/v1/models/{alias}/runtime-options': ({ path, body }) => {
     const { key, value } = body as { key: string; value: string };
+    if (key === SHRINKAGE && value !== '' && !/^(cpu|gpu):\d+(;(cpu|gpu):\d+)*$/.test(value)) {
+      const message = `'${value}' is no shrink target`;
+      throw new Refusal(
+        400,
+        'invalid_target',
+        message,
+        'write cpu:0, or gpu:0, or both joined by a semicolon',
+        key,
+      );
+    }
     const model = host.loaded(path.alias ?? '');
     if (value === '') delete model.runtime[key];
     else model.runtime[key] = value;
@@ -35,15 +57,20 @@ export const memoryRoutes = (host: FakeHost): Routes => ({
   },
 });
 
+const SHRINKAGE = 'memory.enable_memory_arena_shrinkage';
+
 function options(host: FakeHost, alias: string) {
+  const known = CATALOGUE.filter(({ scope }) => scope === 'run').map(({ key }) => key);
   const lines = Object.entries(host.loaded(alias).runtime).map(([key, value]) => ({
     scope: 'run',
     key,
     requested: value,
-    forwarded: value,
-    effective: value,
-    note: null,
-    warning: null,
+    forwarded: `${key}=${value}`,
+    effective: known.includes(key) ? value : 'no known effect',
+    note: known.includes(key)
+      ? null
+      : `unknown to Ebb's catalogue; forwarded as typed; nearest known key: ${SHRINKAGE}`,
+    warning: !known.includes(key),
   }));
   return { model: alias, options: lines };
 }

@@ -1,3 +1,4 @@
+import type { HostLogLine } from '../generated/schema';
 import type { FakeHost } from './host';
 import type { Routes } from './routes';
 
@@ -32,6 +33,26 @@ export const systemRoutes = (host: FakeHost): Routes => ({
       }),
       folders: [],
     };
+  },
+  'GET /ebb/v1/log': ({ query, request }) => {
+    const past = host.log.slice(-Number(query.get('lines') ?? 100));
+    if (query.get('follow') !== 'true') return { lines: past };
+    const encoder = new TextEncoder();
+    let end = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const send = (line: HostLogLine) => controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
+        past.forEach(send);
+        host.readers.add(send);
+        end = () => void host.readers.delete(send);
+        request.signal.addEventListener('abort', () => {
+          end();
+          controller.error(request.signal.reason);
+        });
+      },
+      cancel: () => end(),
+    });
+    return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } });
   },
   'GET /ebb/v1/events': ({ query, request }) => {
     const encoder = new TextEncoder();

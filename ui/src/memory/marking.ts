@@ -1,0 +1,88 @@
+import type uPlot from 'uplot';
+
+import type { Mark, Track } from '../live/samples';
+import { bytes } from '../shared/format';
+import { text } from '../text/en';
+import { type Palette, SIGNS } from './palette';
+
+const MiB = 1024 * 1024;
+
+/** What stands beside a mark's sign; the rest is told where the pointer is. */
+function labelOf({ event }: Mark): string {
+  switch (event.event) {
+    case 'shrink':
+      return event.report.freed_bytes < MiB ? '' : `−${bytes(event.report.freed_bytes)}`;
+    case 'crashed':
+    case 'load_failed':
+    case 'near_cap':
+    case 'loaded':
+    case 'unloaded':
+      return text.happened.kinds[event.event];
+    default:
+      return '';
+  }
+}
+
+/** Draws what happened: a tick below for each request, a sign above for the rest, with as many words as there is room for. */
+export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
+  const { ctx, bbox } = plot;
+  const [from_ms, to_ms] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 0];
+  const xOf = (time_ms: number) => Math.round(plot.valToPos(time_ms, 'x', true));
+  ctx.save();
+  drawRuns(ctx, track, colours, from_ms, to_ms, xOf, bbox);
+  const size = Math.round(11 * devicePixelRatio);
+  ctx.font = `600 ${size}px ${getComputedStyle(plot.root).fontFamily || 'sans-serif'}`;
+  ctx.textBaseline = 'top';
+  const free = new Map<string, number>();
+  let words_end = -Infinity;
+  for (const mark of track.marks) {
+    if (mark.time_ms < from_ms || mark.time_ms > to_ms) continue;
+    const x = xOf(mark.time_ms);
+    // A pixel has one sign of a kind.
+    if (x < (free.get(mark.kind) ?? -Infinity)) continue;
+    free.set(mark.kind, x + size / 2);
+    const { sign, colour, line } = SIGNS[mark.kind];
+    ctx.fillStyle = ctx.strokeStyle = colours[colour];
+    if (line) drawLine(ctx, x, bbox);
+    ctx.fillText(sign, x - ctx.measureText(sign).width / 2, bbox.top);
+    const label = labelOf(mark);
+    if (label === '' || x < words_end) continue;
+    const width = ctx.measureText(label).width + size;
+    const left = x + width + size > bbox.left + bbox.width ? x - width : x + size * 0.7;
+    if (left < words_end) continue;
+    ctx.fillText(label, left, bbox.top);
+    words_end = Math.max(left + width, x + size);
+  }
+  ctx.restore();
+}
+
+function drawLine(ctx: CanvasRenderingContext2D, x: number, { top, height }: uPlot.BBox): void {
+  ctx.globalAlpha = 0.55;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  ctx.moveTo(x, top + 14 * devicePixelRatio);
+  ctx.lineTo(x, top + height);
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
+
+function drawRuns(
+  ctx: CanvasRenderingContext2D,
+  { runs }: Track,
+  colours: Palette,
+  from_ms: number,
+  to_ms: number,
+  xOf: (time_ms: number) => number,
+  { top, height }: uPlot.BBox,
+): void {
+  ctx.fillStyle = colours.text;
+  const tall = 6 * devicePixelRatio;
+  let last = -Infinity;
+  for (let row = runs.from(from_ms); row < runs.length && runs.at(0, row) <= to_ms; row++) {
+    const x = xOf(runs.at(0, row));
+    // Ticks nearer than two pixels would be a bar.
+    if (x < last + 2 * devicePixelRatio) continue;
+    ctx.fillRect(x, top + height - tall, devicePixelRatio, tall);
+    last = x;
+  }
+}
