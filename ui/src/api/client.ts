@@ -38,6 +38,9 @@ export const api = createClient<paths>({
   },
 });
 
+/** A body without the fields that are to be at the host's defaults: the types of routes ask for all of them. */
+export const given = <T>(fields: Partial<T>): T => fields as T;
+
 interface Outcome<T> {
   data?: T;
   error?: unknown;

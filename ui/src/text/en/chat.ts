@@ -145,17 +145,19 @@ export const chat = {
   embed: {
     lead: 'One text a line. Each becomes a vector; the closer two texts are in meaning, the nearer their similarity is to 1.',
     texts: 'Texts, one a line',
-    example: 'The cat sleeps on the sofa.\nA kitten naps on the couch.\nThe stock market fell today.\nShares lost value this morning.\nHow do I give memory back?',
+    example:
+      'The cat sleeps on the sofa.\nA kitten naps on the couch.\nThe stock market fell today.\nShares lost value this morning.\nHow do I give memory back?',
     useExample: 'Use an example',
     run: 'Compare',
     running: 'Embedding…',
     lines: (lines: number) => many(lines, 'text'),
-    tooMany: (most: number) => `Only the first ${count(most)} texts are compared: the table would not fit a screen.`,
+    tooMany: (most: number) =>
+      `Only the first ${count(most)} texts are compared: the table would not fit a screen.`,
     tooFew: 'Write at least two texts to compare.',
     matrix: 'Cosine similarity of each text to each other',
     text: 'Text',
     nearest: 'Most alike',
-    pair: (a: number, b: number, similarity: string) => `${a} and ${b}: ${similarity}`,
+    pair: (a: string, b: string, similarity: string) => `${a} and ${b}: ${similarity}`,
     figures: (texts: number, tokens: number, dimensions: number, ms: number) =>
       `${many(texts, 'text')}, ${many(tokens, 'token')}, vectors of ${count(dimensions)} numbers, in ${time(ms)}`,
     retries: (retries: number) =>
