@@ -285,7 +285,11 @@ const kept = new Map<string, LoadForm>();
 
 /** The form of a model: the one that was left with something chosen in it or while it loads, else a new one. */
 export function formOf(model: ModelEntry): LoadForm {
-  const form = kept.get(model.alias) ?? new LoadForm(model);
+  const left = kept.get(model.alias);
+  if (left !== undefined) return left;
+  // Under a root of its own, for what it derives is to live on when the dialog that made it is gone.
+  let form!: LoadForm;
+  $effect.root(() => void (form = new LoadForm(model)));
   kept.set(model.alias, form);
   return form;
 }

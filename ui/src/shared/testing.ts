@@ -1,6 +1,9 @@
 /** What jsdom lacks, for every test of a component. */
-import { cleanup } from '@testing-library/svelte';
+import { cleanup, configure } from '@testing-library/svelte';
 import { afterEach } from 'vitest';
+
+// A busy machine is slow, not wrong.
+configure({ asyncUtilTimeout: 5000 });
 
 afterEach(() => cleanup());
 

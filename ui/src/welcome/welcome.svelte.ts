@@ -120,7 +120,11 @@ class Welcome {
     this.job = job;
     const model = await added;
     this.job = null;
-    if (model !== null) return model.alias;
+    if (model !== null) {
+      // Where loading it fails, it is in the list all the same.
+      this.subject = { alias: model.alias };
+      return model.alias;
+    }
     adding.close(job);
     throw job.error ?? new ApiError({ code: 'cancelled', message: text.models.jobCancelled });
   }

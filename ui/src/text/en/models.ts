@@ -164,7 +164,9 @@ export const models = {
   reload: 'needs a reload',
   default: (value: string) => `Default: ${value}`,
   fromProfile: (profile: string, value: string) => `${profile} sets ${value}`,
-  takes: (forms: string[]) => `Takes ${forms.join(', ')}`,
+  /** `1..64` and `0..` are ranges. */
+  takes: (forms: string[]) =>
+    `Takes ${forms.map((form) => form.replace(/^(-?\d+)\.\.$/, '$1 and more').replace('..', ' to ')).join(', ')}.`,
   notSet: 'not set',
   standing: (value: string, profile: string | null) => `${value} · ${profile ?? 'default'}`,
   on: 'On',
@@ -183,7 +185,7 @@ export const models = {
     'Every key is handed on as it is, also one that Ebb does not know. For providers of your own, give the name that they are registered under.',
   rowAdd: 'Add a row',
   rowScope: 'Scope',
-  rowProvider: 'Provider',
+  rowProvider: 'Name of the provider',
   rowKey: 'Key',
   rowValue: 'Value',
   rowRemove: (key: string) => `Remove the row ${key}`,
