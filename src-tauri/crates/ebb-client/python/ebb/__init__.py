@@ -13,6 +13,7 @@ twice and caches nothing: every call is one request, and every answer is what th
 """
 
 from .chat import Answer, ChatStream, Piece
+from .check import OptionsCheck, ReplayReport
 from .client import Client, connect
 from .embed import Embeddings
 from .errors import (
@@ -31,8 +32,11 @@ from .errors import (
     TransportError,
 )
 from .events import Event, EventStream
+from .fetch import PullStream
+from .machine import ShrinkAllReport, System
 from .model import Model
 from .plugin import AskStream, IngestStream, Plugin
+from .recording import Recording
 from .records import AskAnswer
 from .runtime import Runtime
 from .tensor import Tensor
@@ -61,12 +65,18 @@ __all__ = [
     "ModelError",
     "NotFoundError",
     "NotRunningError",
+    "OptionsCheck",
     "Piece",
     "Plugin",
     "ProtocolError",
+    "PullStream",
+    "Recording",
+    "ReplayReport",
     "RequestError",
     "RequestOptions",
     "Runtime",
+    "ShrinkAllReport",
+    "System",
     "Tensor",
     "TimedOutError",
     "Tool",

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
-from .connection import Connection
+from .connection import Connection, to_json
 from .events import EventStream
+from .fetch import DemoModel, DemoModelList, PullStream
+from .machine import HostLog, HostLogLine, ShrinkAllReport, System
 from .model import Model
 from .places import endpoint
 from .plugin import Plugin
@@ -29,7 +31,7 @@ from .records import (
     Profile,
     ProfileList,
 )
-from .words import load_options
+from .words import Targets, load_options, targets
 
 
 def connect(
@@ -87,6 +89,30 @@ class Client:
             body["alias"] = alias
         return read(ModelEntry, self._way.post(["models"], body))
 
+    def pull_model(
+        self, model: str, *, revision: Optional[str] = None, alias: Optional[str] = None, force: bool = False
+    ) -> PullStream:
+        """Has the host download a model of the Hub (`hf:ORG/NAME`), import it where it must be, and add it. `entry()` waits
+        for it; leaving the stream before its end ends it."""
+        body = {"model": model, "revision": revision, "alias": alias, "force": force}
+        return PullStream(self._way.lines("POST", ["models", "pull"], {}, to_json(body)))
+
+    def import_model(
+        self, path: Union[str, "os.PathLike[str]"], *, alias: Optional[str] = None, force: bool = False
+    ) -> PullStream:
+        """Has the host make an ONNX model of foreign weights, and add it; what is ONNX already is added where it lies."""
+        body = {"path": os.path.abspath(path), "alias": alias, "force": force}
+        return PullStream(self._way.lines("POST", ["models", "import"], {}, to_json(body)))
+
+    def demo_models(self) -> List[DemoModel]:
+        """Small models to begin with: where each lies on this machine, or what to pull."""
+        return read(DemoModelList, self._way.get("demo-models")).models
+
+    def shrink_all(self, named: Optional[Targets] = None) -> ShrinkAllReport:
+        """Gives the free memory of every loaded model back now: of all arenas, or of those named."""
+        body = {} if named is None else {"targets": targets(named)}
+        return read(ShrinkAllReport, self._way.post(["models", "shrink-all"], body))
+
     def plugin(self, id: str) -> Plugin:
         """The plugin of that id. Nothing is asked of the host yet."""
         return Plugin(self._way, id)
@@ -107,6 +133,14 @@ class Client:
     def doctor(self) -> List[Check]:
         """What is there and what is missing."""
         return read(Doctor, self._way.get("doctor")).checks
+
+    def system(self, *, folders: bool = False) -> System:
+        """The machine: memory, devices, runtimes, what each model holds; and how large Ebb's folders are, if wanted."""
+        return read(System, self._way.get("system", folders="true" if folders else None))
+
+    def log(self, lines: int = 100) -> List[HostLogLine]:
+        """The last lines of the host's own log, oldest first."""
+        return read(HostLog, self._way.get("log", lines=lines)).lines
 
     def shutdown(self, drain_ms: Optional[int] = None) -> HostStatus:
         """Has the host finish what is in flight, for `drain_ms` at most (10 s where not given), and end."""
@@ -145,6 +179,7 @@ class Client:
         """Removes a key: it opens nothing from here on."""
         return read(KeyEntry, self._way.delete("keys", name))
 
-    def events(self) -> EventStream:
-        """What happens to models from now on."""
-        return EventStream(self._way.lines("GET", ["events"], {}, None))
+    def events(self, history: int = 0) -> EventStream:
+        """What happens to models from now on, after the last `history` events that the host keeps."""
+        query = {"history": str(history)} if history else {}
+        return EventStream(self._way.lines("GET", ["events"], query, None))

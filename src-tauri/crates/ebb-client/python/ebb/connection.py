@@ -63,10 +63,15 @@ class Connection:
         return self.answer("PUT", path, {}, to_json(body))
 
     def answer(
-        self, method: str, path: Sequence[str], query: Optional[Mapping[str, object]] = None, body: Body = None
+        self,
+        method: str,
+        path: Sequence[str],
+        query: Optional[Mapping[str, object]] = None,
+        body: Body = None,
+        media: str = "application/json",
     ) -> Any:
         """Sends it and gives the whole answer, read."""
-        sent = self._send(method, path, query or {}, body, "application/json")
+        sent = self._send(method, path, query or {}, body, media)
         try:
             read = sent.response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -235,7 +240,7 @@ class Lines:
         """The next line that is not empty, read. The answer may not end before it."""
         for line in self:
             if line:
-                return _object(line)
+                return as_object(line)
         raise protocol("the answer ended before its end: the host may have been ended")
 
     def finish(self) -> None:
@@ -273,7 +278,8 @@ def check_length(size: int, limit: int, hint: str) -> None:
         )
 
 
-def _object(line: bytes) -> Dict[str, Any]:
+def as_object(line: bytes) -> Dict[str, Any]:
+    """A line of a streamed answer, read."""
     try:
         value = json.loads(line)
     except ValueError as error:

@@ -7,11 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Union, cast, overload
 
 from .chat import Answer, ChatStream, generate_body, messages
+from .check import OptionsCheck
 from .connection import Body, Connection, check_length, to_json
 from .embed import Embeddings, as_lists, into_numpy
 from .errors import RequestError
 from .events import EventStream
 from .record import read
+from .recording import Recording
 from .records import Estimate, LoadReport, ModelEntry, OptionLine, TokenCounts, UnloadReport
 from .runtime import Runtime
 from .tensor import Outputs, Tensor, received, sent
@@ -58,6 +60,14 @@ class Model:
     def estimate(self) -> Estimate:
         """What it will need."""
         return read(Estimate, self._way.get("models", self.alias, "estimate"))
+
+    def check(self, **options: Unpack[LoadOptions]) -> OptionsCheck:
+        """What load options would come to: each option's line, every problem, what it would need. Nothing is loaded."""
+        return read(OptionsCheck, self._way.post(self._path("check"), load_options(options)))
+
+    def record(self) -> Recording:
+        """Records what it holds from now on, until it is unloaded, the host ends or this is closed."""
+        return Recording(self._way.lines("GET", self._path("recording"), {}, None))
 
     def count_tokens(self, texts: Iterable[str]) -> List[int]:
         """Tokens that its own tokenizer makes of each text, special ones not counted."""

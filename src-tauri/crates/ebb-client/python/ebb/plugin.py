@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict
 from typing import Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
-from .connection import Connection, Lines, to_json
+from .check import ReplayReport, replayed
+from .connection import MAX_BODY_BYTES, Connection, Lines, check_length, to_json
 from .errors import protocol
 from .record import read
 from .records import (
@@ -94,6 +96,14 @@ class Plugin:
         body = {"question": question, "history": asked, "stream": True}
         pieces = AskStream(self._way.lines("POST", self._path("ask"), {}, to_json(body)))
         return pieces if stream else pieces.answer()
+
+    def replay(self, recording: Union[bytes, str], settings: Optional[Mapping[str, Any]] = None) -> ReplayReport:
+        """What it would have made of a recording, if it is a policy; these settings lie over those that were chosen. Nothing
+        that it keeps changes."""
+        body = recording.encode() if isinstance(recording, str) else recording
+        check_length(len(body), MAX_BODY_BYTES, "record for a shorter time")
+        query = {} if settings is None else {"settings": json.dumps(dict(settings))}
+        return replayed(self._way.answer("POST", self._path("replay"), query, body, "application/x-ndjson"))
 
     def index(self) -> PluginIndex:
         """What a pipeline's index holds."""
