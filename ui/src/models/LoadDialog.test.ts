@@ -186,6 +186,23 @@ test('a load that is refused says so, and nothing that was typed is lost', async
   expect(onclose).not.toHaveBeenCalled();
 });
 
+test('a load that is refused for one field says so there too, until it is another one', async () => {
+  await opened();
+  const way = fake(host);
+  use({
+    ...way,
+    fetch: (request) =>
+      request.url.endsWith('/check') ? Promise.reject(new TypeError('Failed to fetch')) : way.fetch(request),
+  });
+  await type('max_mem', '10MiB');
+  expect(await screen.findByText('the host does not answer')).toBeTruthy();
+  await press(words.loadNow);
+  const place = field('arena_options.max_mem');
+  expect(await place.findByText('the cap lies below the weights')).toBeTruthy();
+  await type('max_mem', '200MiB');
+  expect(place.queryByText('the cap lies below the weights')).toBeNull();
+});
+
 test('applying loads again and shows before and after', async () => {
   const { alias } = await opened((model) => {
     host.load(model.entry.alias, {} as never);

@@ -63,9 +63,7 @@ test('shrinking says in words what came back', async () => {
   await shown();
   action(words.shrink, 'minilm').click();
   await waitFor(() =>
-    expect(said()).toEqual([
-      'minilm gave back 62.0 MiB of 154.0 MiB in 19 ms; resident 210.0 MiB → 148.0 MiB',
-    ]),
+    expect(said()).toEqual(['minilm: gave back 62.0 MiB of 154.0 MiB in 19 ms; resident 210.0 → 148.0 MiB']),
   );
 });
 

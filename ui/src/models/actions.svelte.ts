@@ -4,6 +4,7 @@ import { api, done } from '../api';
 import { models } from '../live/models.svelte';
 import { notices } from '../live/notices.svelte';
 import { system } from '../live/system.svelte';
+import { shrinkWords } from '../shared/happened';
 import { text } from '../text/en';
 
 /** Models of which something is being done, so that it is not asked twice. */
@@ -26,13 +27,12 @@ async function act(alias: string, work: () => Promise<string>): Promise<boolean>
 }
 
 export const shrink = (alias: string): Promise<boolean> =>
-  act(alias, async () =>
-    text.models.gaveBack(
-      await done(
-        api.POST('/ebb/v1/models/{alias}/shrink', { params: { path: { alias } }, body: { targets: null } }),
-      ),
-    ),
-  );
+  act(alias, async () => {
+    const path = { alias };
+    const body = { targets: null };
+    const report = await done(api.POST('/ebb/v1/models/{alias}/shrink', { params: { path }, body }));
+    return text.models.shrunk(alias, shrinkWords(report));
+  });
 
 export const unload = (alias: string): Promise<boolean> =>
   act(alias, async () =>

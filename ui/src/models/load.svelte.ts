@@ -47,6 +47,8 @@ export class LoadForm {
   readonly #problems = $derived(this.#byField());
 
   #last: Partial<LoadOptions>;
+  /** The options that were refused last. */
+  #refused = $state('');
   #nextRow = 1;
 
   constructor(model: ModelEntry) {
@@ -180,12 +182,15 @@ export class LoadForm {
     return found;
   }
 
-  /** A check that is refused because of one field says so at that field. */
+  /** A check or a load that is refused because of one field says so at that field, until it is another one. */
   #ofError(): OptionProblem[] {
-    const error = this.checkError;
-    if (error?.param == null) return [];
-    const { message, hint, param } = error;
-    return [{ severity: 'error', field: this.#fieldOf(param), message, hint, nearest: null }];
+    const refused = this.#refused === this.json ? this.error : null;
+    const known = new Set(this.check?.problems.map(({ message }) => message));
+    return [this.checkError, refused].flatMap((error) => {
+      if (error?.param == null || known.has(error.message)) return [];
+      const { message, hint, param } = error;
+      return [{ severity: 'error', field: this.#fieldOf(param), message, hint, nearest: null }];
+    });
   }
 
   /** The field that the host means where it names just the key. */
@@ -236,6 +241,7 @@ export class LoadForm {
       this.#last = body;
     } catch (thrown) {
       this.error = ApiError.from(thrown);
+      this.#refused = JSON.stringify(body);
     }
     this.loading_since = null;
     void models.refresh();

@@ -1,4 +1,4 @@
-import type { LoadReport, ModelKind, ModelState, ShrinkReport, UnloadReport } from '../../api';
+import type { LoadReport, ModelKind, ModelState, UnloadReport } from '../../api';
 import type { PullProgress } from '../../api/generated/schema';
 import { bytes, count, time } from '../../shared/format';
 
@@ -47,14 +47,7 @@ export const models = {
   remove: 'Remove…',
   actionOf: (action: string, alias: string) => `${action.replace('…', '')}: ${alias}`,
   openMemory: (alias: string) => `Memory of ${alias} over time`,
-  gaveBack: ({ model, freed_bytes, ...report }: ShrinkReport) => {
-    const figures = `resident ${bytes(report.resident_before_bytes)} → ${bytes(report.resident_after_bytes)}`;
-    const took = time((report.took_us + report.trim_us) / 1000);
-    const reserved = bytes(report.reserved_before_bytes);
-    return freed_bytes === 0
-      ? `${model} had nothing to give back of ${reserved}; ${figures}`
-      : `${model} gave back ${bytes(freed_bytes)} of ${reserved} in ${took}; ${figures}`;
-  },
+  shrunk: (alias: string, what: string[]) => `${alias}: ${what.join('; ')}`,
   unloaded: ({ model, freed_bytes, warnings }: UnloadReport) =>
     [`${model} is unloaded: ${bytes(freed_bytes)} came back.`, ...(warnings ?? [])].join(' '),
   loaded: (alias: string, { sample, info }: LoadReport) =>

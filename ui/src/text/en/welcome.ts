@@ -30,7 +30,7 @@ export const welcome = {
   burstNow: 'Send them',
   bursting: (done: number, all: number) => `Request ${done} of ${all}`,
   burstDone: (before: string, after: string, more: string) =>
-    `All are answered. It held ${before} before and holds ${after} now: ${more} more, and it would keep that.`,
+    `All are answered. It held ${before} before and holds ${after} now: ${more} more, though nothing runs.`,
   burstFlat: (after: string) => `All are answered. It holds ${after}: there was room from before.`,
 
   shrink: 'Take the memory back',
