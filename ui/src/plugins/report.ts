@@ -69,11 +69,16 @@ export const record = (alias: string, signal: AbortSignal): Promise<Response> =>
     }),
   );
 
-/** What a policy would have made of a recording. */
-export const replay = (id: string, trace: string, signal: AbortSignal): Promise<ReplayReport> =>
+/** What a policy would have made of a recording, with the settings that hold and those that are to be tried. */
+export const replay = (
+  id: string,
+  trace: string,
+  settings: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<ReplayReport> =>
   done<ReplayReport>(
     (api.POST as unknown as Untyped)('/ebb/v1/plugins/{id}/replay', {
-      params: { path: { id } },
+      params: { path: { id }, query: { settings: JSON.stringify(settings) } },
       body: trace,
       bodySerializer: (body: string) => body,
       headers: { 'content-type': 'application/x-ndjson' },

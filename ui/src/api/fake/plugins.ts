@@ -245,8 +245,10 @@ export const pluginRoutes = (host: FakeHost, plugins: FakePlugins): Routes => ({
     return lines(followed(plugins, id, tail));
   },
   'GET /ebb/v1/models/{alias}/recording': ({ path }) => lines(recording(host, path.alias ?? '')),
-  'POST /ebb/v1/plugins/{id}/replay': async ({ path, request }) =>
-    replay(plugins.of(path.id ?? ''), await request.text()),
+  'POST /ebb/v1/plugins/{id}/replay': async ({ path, query, request }) => {
+    const tried = JSON.parse(query.get('settings') ?? '{}') as Record<string, unknown>;
+    return replay(plugins.of(path.id ?? ''), await request.text(), tried);
+  },
 });
 
 async function* followed(plugins: FakePlugins, id: string, tail: PluginLogLine[]) {

@@ -34,8 +34,9 @@ interface Line {
 
 const reserved = (sample: Sample) => sample.arenas.reduce((sum, arena) => sum + arena.reserved_bytes, 0);
 
-/** What a policy that shrinks above half as much again as it was after load would have made of a recording. */
-export function replay(plugin: PluginEntry, text: string) {
+/** What a policy that shrinks above so many times what it was after load would have made of a recording. */
+export function replay(plugin: PluginEntry, text: string, tried: Record<string, unknown>) {
+  const ratio = Number(tried.ratio ?? plugin.settings.ratio ?? 1.5);
   const lines = text
     .split('\n')
     .filter((line) => line !== '')
@@ -53,7 +54,7 @@ export function replay(plugin: PluginEntry, text: string) {
     without_bytes = Math.max(without_bytes, reserved(run.after));
     with_bytes = Math.max(with_bytes, reserved(run.after));
     points.push({ at_ms, with_bytes, without_bytes });
-    if (with_bytes < least * 1.5) continue;
+    if (with_bytes < least * ratio) continue;
     const saw = { in_use_bytes: least, reserved_bytes: with_bytes, reserved_after_bytes: least };
     decisions.push({ at_ms, hook: 'run', decision: 'shrink', ...saw });
     freed += with_bytes - least;

@@ -77,7 +77,7 @@ function matched(pattern: string, path: string): Record<string, string> | null {
 }
 
 async function json(request: Request): Promise<unknown> {
-  if (!request.headers.get('content-type')?.includes('json')) return null;
+  if (request.headers.get('content-type')?.startsWith('application/json') !== true) return null;
   const text = await request.clone().text();
   return text === '' ? null : JSON.parse(text);
 }

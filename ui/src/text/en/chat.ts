@@ -52,7 +52,7 @@ export const chat = {
   conversation: {
     title: 'Conversation',
     list: 'Conversations',
-    new: 'New conversation',
+    new: 'New chat',
     untitled: 'New conversation',
     forget: (title: string) => `Delete “${title}”`,
     forgetAll: 'Delete all',
