@@ -32,28 +32,48 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
   drawRuns(ctx, track, colours, from_ms, to_ms, xOf, bbox);
   const size = Math.round(11 * devicePixelRatio);
   ctx.font = `600 ${size}px ${getComputedStyle(plot.root).fontFamily || 'sans-serif'}`;
-  ctx.textBaseline = 'top';
-  const free = new Map<string, number>();
+  // Axes and the dashed limit left theirs.
+  [ctx.textBaseline, ctx.textAlign] = ['top', 'left'];
+  ctx.setLineDash([]);
+  const signs = visible(track.marks, from_ms, to_ms, xOf, size);
   let words_end = -Infinity;
-  for (const mark of track.marks) {
-    if (mark.time_ms < from_ms || mark.time_ms > to_ms) continue;
-    const x = xOf(mark.time_ms);
-    // A pixel has one sign of a kind.
-    if (x < (free.get(mark.kind) ?? -Infinity)) continue;
-    free.set(mark.kind, x + size / 2);
+  for (const [index, { mark, x }] of signs.entries()) {
     const { sign, colour, line } = SIGNS[mark.kind];
     ctx.fillStyle = ctx.strokeStyle = colours[colour];
     if (line) drawLine(ctx, x, bbox);
     ctx.fillText(sign, x - ctx.measureText(sign).width / 2, bbox.top);
     const label = labelOf(mark);
-    if (label === '' || x < words_end) continue;
-    const width = ctx.measureText(label).width + size;
-    const left = x + width + size > bbox.left + bbox.width ? x - width : x + size * 0.7;
-    if (left < words_end) continue;
+    if (label === '') continue;
+    const width = ctx.measureText(label).width + size / 2;
+    const [after, before] = [x + size * 0.7, x - size * 0.7 - width];
+    const before_free = Math.max(words_end, (signs[index - 1]?.x ?? -Infinity) + size);
+    const after_free = Math.min(bbox.left + bbox.width, (signs[index + 1]?.x ?? Infinity) - size);
+    const left = after >= words_end && after + width <= after_free ? after : before;
+    if (left === before && before < Math.max(before_free, bbox.left)) continue;
     ctx.fillText(label, left, bbox.top);
     words_end = Math.max(left + width, x + size);
   }
   ctx.restore();
+}
+
+/** Those that are seen, from left to right; of a kind no two at one place. */
+function visible(
+  marks: readonly Mark[],
+  from_ms: number,
+  to_ms: number,
+  xOf: (time_ms: number) => number,
+  size: number,
+): { mark: Mark; x: number }[] {
+  const free = new Map<Mark['kind'], number>();
+  const seen: { mark: Mark; x: number }[] = [];
+  for (const mark of marks) {
+    if (mark.time_ms < from_ms || mark.time_ms > to_ms) continue;
+    const x = xOf(mark.time_ms);
+    if (x < (free.get(mark.kind) ?? -Infinity)) continue;
+    free.set(mark.kind, x + size / 2);
+    seen.push({ mark, x });
+  }
+  return seen;
 }
 
 function drawLine(ctx: CanvasRenderingContext2D, x: number, { top, height }: uPlot.BBox): void {

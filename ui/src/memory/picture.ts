@@ -121,7 +121,7 @@ export class Picture {
     });
     return {
       ...size,
-      padding: [8, 8, 0, 0],
+      padding: [8, 30, 0, 0],
       legend: { show: false },
       scales: { x: { time: false }, y: { auto: false } },
       axes: this.#axes(),

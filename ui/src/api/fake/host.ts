@@ -109,16 +109,19 @@ export class FakeHost {
   run(alias: string, working: number, took_us = 18_000): void {
     const model = this.loaded(alias);
     model.runs += 1;
-    model.peak = Math.max(model.peak, model.weights + working);
-    if (model.entry.info?.arenas.length !== 0 && model.weights + working > model.reserved) {
+    const limit = capOf(model);
+    const near = () => limit !== null && model.reserved >= limit * 0.9;
+    const was_near = near();
+    const wanted = Math.min(model.weights + working, limit ?? Infinity);
+    if (model.entry.info?.arenas.length !== 0 && wanted > model.reserved) {
       model.regions += 1;
-      model.reserved = model.weights + working;
+      model.reserved = wanted;
     }
-    const [arena] = this.sample(model).arenas;
-    if (arena?.limit_bytes && arena.reserved_bytes >= arena.limit_bytes * 0.9) {
-      const { device, reserved_bytes, limit_bytes } = arena;
-      this.tell(alias, { event: 'near_cap', device, reserved_bytes, limit_bytes });
+    if (near() && !was_near) {
+      const figures = { reserved_bytes: model.reserved, limit_bytes: limit ?? 0 };
+      this.tell(alias, { event: 'near_cap', device: 'cpu:0', ...figures });
     }
+    model.peak = Math.max(model.peak, Math.min(model.weights + working, limit ?? Infinity));
     const after = this.sample(model);
     const figures = { run: model.runs, took_us, items: 8, cap_retries: 0, queued: 0 };
     this.tell(alias, { event: 'run', outcome: 'ok', after, ...figures });

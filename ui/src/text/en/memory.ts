@@ -99,6 +99,7 @@ export const memory = {
 
   // Giving back.
   shrink: 'Shrink now',
+  shrinkShort: 'Shrink',
   shrinking: 'Shrinking…',
   after: 'Shrink after next run',
   armed: (run: number) => `It will shrink at the end of run ${count(run)}, the next to end.`,
