@@ -47,7 +47,7 @@ export const activity = {
   report: 'For a bug report…',
   reportTitle: 'For a bug report',
   reportHelp:
-    'What happened and what the log says, with figures. Paths, texts and everything that a person may have typed are taken out. Read it before you send it: nothing is sent from here.',
+    'What happened and what the log says, with figures. Paths, texts, addresses and the names of models are taken out. Read it before you pass it on: nothing is sent from here.',
   reportText: 'The report',
   gathering: 'Gathering…',
   saved: (name: string) => `Saved ${name}`,
