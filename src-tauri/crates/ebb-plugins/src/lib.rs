@@ -4,7 +4,8 @@
 //! comes through the trait [`Models`].
 //!
 //! - [`Component`] is a plugin that was checked without running it; [`manifest`] is what it says of itself.
-//! - [`Sandbox`] compiles it, [`Plugin`] is what all its instances share: grants, settings, limits, log, store.
+//! - [`Sandbox`] compiles it, [`Plugin`] is what all its instances share: grants, settings, limits, log, store. Another version
+//!   of it shares what lasts: [`Plugin::renewed`].
 //! - [`Plugin::policy`] gives it to a model as an [`ebb_core::Policy`], [`Plugin::pipeline`] asks it.
 
 mod bindings;
@@ -22,6 +23,7 @@ mod log;
 pub mod manifest;
 mod meter;
 mod models;
+mod own_store;
 mod pipeline;
 mod plugin;
 mod policy;
@@ -41,7 +43,7 @@ pub use limits::Limits;
 pub use log::Log;
 pub use models::{ModelSummary, Models, PluginFuture, TextStream, Vectors};
 pub use pipeline::{AskStream, Pipeline, Tell};
-pub use plugin::{Index, Plugin, PluginConfig};
+pub use plugin::{Index, Plugin, PluginConfig, PluginVersion};
 pub use policy::AttachmentStats;
 pub use sandbox::{Compiled, Sandbox, SandboxConfig};
 pub use settings::{check as check_setting, that_hold as settings_that_hold};

@@ -4,7 +4,10 @@ use std::{
     collections::VecDeque,
     io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -43,7 +46,7 @@ struct Inner {
     plugin: String,
     folder: PathBuf,
     /// Of both files together.
-    most_bytes: u64,
+    most_bytes: AtomicU64,
     sender: broadcast::Sender<PluginLogLine>,
     book: Mutex<Book>,
 }
@@ -93,7 +96,7 @@ impl Log {
         Self(Arc::new(Inner {
             plugin: plugin.to_owned(),
             folder: folder.to_owned(),
-            most_bytes,
+            most_bytes: AtomicU64::new(most_bytes),
             sender: broadcast::channel(BACKLOG).0,
             book: Mutex::new(book),
         }))
@@ -109,6 +112,11 @@ impl Log {
     /// Lines from now on.
     pub fn follow(&self) -> broadcast::Receiver<PluginLogLine> {
         self.0.sender.subscribe()
+    }
+
+    /// It may hold so much on disk from now on.
+    pub(crate) fn set_most_bytes(&self, most_bytes: u64) {
+        self.0.most_bytes.store(most_bytes, Ordering::Relaxed);
     }
 
     /// The number of the last call that has a line.
@@ -193,7 +201,7 @@ impl Log {
     fn write(&self, book: &mut Book, line: &PluginLogLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
-        let (bytes, most) = (text.len() as u64, self.0.most_bytes / 2);
+        let (bytes, most) = (text.len() as u64, self.0.most_bytes.load(Ordering::Relaxed) / 2);
         if bytes > most {
             // Of a plugin that wants next to no log: it is in memory.
             return Ok(());

@@ -88,8 +88,8 @@ impl Meter {
     pub(crate) fn tick(&self) -> Option<Stop> {
         let mut turn = self.turn();
         if turn.first_tick.is_none() {
-            // A thread that had to wait for a processor was not running for longer than a tick: the guest looks at the epoch
-            // in each of its loops.
+            // The guest looks at the epoch in each of its loops. Whether it ran or waited for a processor until now is not known: in
+            // doubt for it, since the first tick may come some milliseconds late.
             turn.first_tick = Some((turn.began.elapsed().min(TICK), thread_cpu()));
         }
         let Budget { cpu, wall } = turn.budget;

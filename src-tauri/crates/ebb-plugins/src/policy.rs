@@ -6,7 +6,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use ebb_core::{
@@ -27,7 +27,8 @@ use crate::{
     meter::Meter,
 };
 
-/// Failures in a row after which a policy decides no more.
+/// Failures in a row after which a policy decides no more. Only a success of the same hook ends a row: a policy that fails after
+/// each request is not saved by being asked, between them, whether the model is idle.
 const FAILURES: u32 = 3;
 
 /// Times of so many calls are kept for the median.
@@ -63,7 +64,7 @@ impl AttachmentStats {
         self.0.failures.load(Relaxed)
     }
 
-    /// Median time of the last calls, in microseconds.
+    /// Median time of the last calls, in microseconds. The first call of an instance is left out: it brings the instance up.
     pub fn call_us(&self) -> Option<u64> {
         let times = self.0.times_us.lock().unwrap_or_else(PoisonError::into_inner);
         let mut times: Vec<u64> = times.iter().copied().collect();
@@ -71,14 +72,17 @@ impl AttachmentStats {
         times.get(times.len() / 2).copied()
     }
 
-    fn count(&self, began: Instant, decided: &Result<Decision, Error>) {
+    fn count(&self, took: Duration, first: bool, decided: &Result<Decision, Error>) {
         self.0.calls.fetch_add(1, Relaxed);
         match decided {
             Ok(Decision::Keep) => {}
             Ok(_) => drop(self.0.decisions.fetch_add(1, Relaxed)),
             Err(_) => drop(self.0.failures.fetch_add(1, Relaxed)),
         }
-        let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if first {
+            return;
+        }
+        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let mut times = self.0.times_us.lock().unwrap_or_else(PoisonError::into_inner);
         if times.len() == TIMES {
             times.pop_front();
@@ -96,11 +100,19 @@ impl Plugin {
             model: model.into(),
             live: None,
             stats: stats.clone(),
-            in_a_row: 0,
+            in_a_row: [0; 3],
             given_up: None,
         };
         (Box::new(policy), stats)
     }
+}
+
+/// What a policy is asked after.
+#[derive(Debug, Clone, Copy)]
+enum Hook {
+    Run,
+    Idle,
+    Pressure,
 }
 
 struct GuestPolicy {
@@ -108,7 +120,8 @@ struct GuestPolicy {
     model: Arc<str>,
     live: Option<Live>,
     stats: AttachmentStats,
-    in_a_row: u32,
+    /// Failures of each hook since it last succeeded.
+    in_a_row: [u32; 3],
     given_up: Option<String>,
 }
 
@@ -119,11 +132,11 @@ impl Policy for GuestPolicy {
     }
 
     fn on_run(&mut self, report: &RunReport) -> Result<Decision, Failure> {
-        self.decide(|live| live.on_run(report))
+        self.decide(Hook::Run, |live| live.on_run(report))
     }
 
     fn on_idle(&mut self, idle_ms: u64, now: &Sample) -> Result<Decision, Failure> {
-        self.decide(|live| live.on_idle(idle_ms, now))
+        self.decide(Hook::Idle, |live| live.on_idle(idle_ms, now))
     }
 
     fn on_pressure(
@@ -132,7 +145,7 @@ impl Policy for GuestPolicy {
         total_bytes: u64,
         now: &Sample,
     ) -> Result<Decision, Failure> {
-        self.decide(|live| live.on_pressure(available_bytes, total_bytes, now))
+        self.decide(Hook::Pressure, |live| live.on_pressure(available_bytes, total_bytes, now))
     }
 
     fn given_up(&self) -> Option<String> {
@@ -141,21 +154,21 @@ impl Policy for GuestPolicy {
 }
 
 impl GuestPolicy {
-    fn decide(&mut self, ask: impl FnOnce(&mut Live) -> Asked) -> Result<Decision, Failure> {
+    fn decide(&mut self, hook: Hook, ask: impl FnOnce(&mut Live) -> Asked) -> Result<Decision, Failure> {
         if self.given_up.is_some() {
             return Ok(Decision::Keep);
         }
-        let began = Instant::now();
+        let (began, first) = (Instant::now(), self.live.is_none());
         let request = self.plugin.shared.next_request();
         let decided = self.asked(request, ask).and_then(|decided| self.allowed(request, decided));
-        self.stats.count(began, &decided);
+        self.stats.count(began.elapsed(), first, &decided);
         self.plugin.shared.log.call_ended(crate::log::About { request, model: Some(&self.model) });
         match decided {
             Ok(decision) => {
-                self.in_a_row = 0;
+                self.in_a_row[hook as usize] = 0;
                 Ok(decision)
             }
-            Err(error) => Err(self.failed(request, error)),
+            Err(error) => Err(self.failed(request, hook, error)),
         }
     }
 
@@ -218,10 +231,10 @@ impl GuestPolicy {
         (named == 0 || !known.is_empty()).then_some(known)
     }
 
-    fn failed(&mut self, request: u64, error: Error) -> Failure {
+    fn failed(&mut self, request: u64, hook: Hook, error: Error) -> Failure {
         self.log(request, LogLevel::Error, &error.to_string());
-        self.in_a_row += 1;
-        if self.in_a_row == FAILURES {
+        self.in_a_row[hook as usize] += 1;
+        if self.in_a_row.iter().sum::<u32>() == FAILURES {
             let id = &self.plugin.manifest().id;
             let why = format!("it failed {FAILURES} times in a row, the last time because: {error}");
             self.log(request, LogLevel::Error, &format!("detached from '{}': {why}", self.model));

@@ -44,6 +44,10 @@ impl Database {
         Ok(Self { connection, path, quota_bytes })
     }
 
+    pub(crate) fn set_quota(&mut self, quota_bytes: u64) {
+        self.quota_bytes = quota_bytes;
+    }
+
     /// The store's file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -162,10 +166,10 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Sees that the file is a store, makes it one where it is empty, and sets how this connection uses it.
+/// Sees that the file is a store, makes it one where it is empty or of an older Ebb, and sets how this connection uses it.
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     match schema::kind(connection)? {
-        Kind::Store => {}
+        Kind::Store | Kind::Older => {}
         Kind::Empty => {
             connection.pragma_update(None, "page_size", PAGE_BYTES)?;
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;

@@ -75,6 +75,11 @@ impl Store {
         Ok(Self(Arc::new(Shared(Mutex::new(inner)))))
     }
 
+    /// It may hold so much from now on; what it holds already stays.
+    pub fn set_quota(&self, quota_bytes: u64) {
+        self.0.lock().database.set_quota(quota_bytes);
+    }
+
     /// Opens a collection whose vectors have `dimensions` numbers, and makes it where there is none. What is staged through
     /// the handle or its clones belongs to them, and goes when the last of them is dropped.
     ///

@@ -140,7 +140,7 @@ impl Guest {
         work: impl FnOnce(&Store) -> Result<T, ebb_store::Error> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
         let plugin = std::sync::Arc::clone(&self.plugin);
-        let working = tokio::task::spawn_blocking(move || work(&plugin.store()?));
+        let working = tokio::task::spawn_blocking(move || work(&plugin.store.get()?));
         Ok(given!(within(working).await)?.map_err(|error| self.told(error)))
     }
 

@@ -172,3 +172,45 @@ fn what_was_not_granted_is_not_decided_and_errors_keep_the_instance() {
     assert_eq!(scene.run(5), Ok(Decision::Keep), "it is asked no more");
     assert_eq!(scene.stats.calls(), calls);
 }
+
+#[test]
+fn only_a_success_of_the_same_hook_ends_a_row_of_failures() {
+    let now = Sample::new("m", 1, 1, Memory::default());
+    let mut scene = Scene::new();
+    for _ in 0..3 {
+        assert_eq!(scene.policy.given_up(), None);
+        scene.fails(9);
+        if scene.policy.given_up().is_none() {
+            assert_eq!(scene.policy.on_idle(1, &now), Ok(Decision::Keep));
+            assert_eq!(scene.policy.on_pressure(50, 100, &now), Ok(Decision::Keep));
+        }
+    }
+    assert!(scene.policy.given_up().unwrap().contains("3 times in a row"));
+    assert_eq!((scene.stats.calls(), scene.stats.failures()), (7, 3));
+
+    let mut scene = Scene::new();
+    for _ in 0..4 {
+        scene.fails(9);
+        scene.fails(2);
+        assert_eq!(scene.run(0), Ok(Decision::Keep), "two, and then a success");
+    }
+    assert_eq!(scene.policy.given_up(), None);
+}
+
+#[test]
+fn the_call_that_brings_an_instance_up_is_not_in_the_median() {
+    let stats = AttachmentStats::default();
+    let count = |took_us, first| stats.count(Duration::from_micros(took_us), first, &Ok(Decision::Keep));
+    count(80_000, true);
+    assert_eq!((stats.calls(), stats.call_us()), (1, None));
+    count(3, false);
+    assert_eq!((stats.calls(), stats.call_us()), (2, Some(3)));
+
+    let mut scene = Scene::new();
+    assert_eq!((scene.run(0), scene.stats.call_us()), (Ok(Decision::Keep), None));
+    scene.fails(2);
+    let of_the_trap = scene.stats.call_us();
+    assert!(of_the_trap.is_some());
+    scene.fails(2);
+    assert_eq!(scene.stats.call_us(), of_the_trap, "the next one is an instance's first again");
+}
