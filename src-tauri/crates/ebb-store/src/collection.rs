@@ -214,12 +214,8 @@ impl Collection {
         ] {
             transaction.prepare_cached(sql)?.execute((row, self.draft.number, document))?;
         }
+        schema::index_words(transaction, self.id, row)?;
         let words = schema::words(self.id);
-        transaction
-            .prepare_cached(&format!(
-                "INSERT INTO {words} (rowid, text) SELECT id, text FROM chunks WHERE document = ? ORDER BY id"
-            ))?
-            .execute([row])?;
         // Else it would write what it has only when the transaction ends, after the quota was asked.
         transaction.prepare_cached(&format!("INSERT INTO {words} ({words}) VALUES ('flush')"))?.execute([])?;
         self.unstage(transaction, document)?;

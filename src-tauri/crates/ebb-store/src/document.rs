@@ -25,7 +25,8 @@ pub struct StoredDocument {
 /// What to look for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    /// Words, as a person wrote them: there is no syntax. Chunks with rare ones come first.
+    /// Words, as a person wrote them: there is no syntax. Chunks with rare ones come first. Scripts without spaces between words
+    /// are looked for by pairs of characters.
     pub text: Option<String>,
     /// One vector. With a text too, the two rankings are fused by reciprocal rank.
     pub vector: Option<Vec<f32>>,

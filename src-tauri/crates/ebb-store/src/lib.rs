@@ -5,6 +5,10 @@
 //! them in memory, one byte a number, and scores the best exactly; the copy is made when it is first needed and given back
 //! by [`Store::release_memory`], or after a while in which nobody searches.
 //!
+//! Words are found as they are written, whatever their case and their accents. Scripts without spaces between words (Chinese,
+//! Japanese, Korean with its endings, Thai, Lao, Burmese, Khmer) are found by pairs of neighbouring characters: it takes no
+//! dictionary, finds every word of two characters or more, and ranks by how many rare pairs a chunk shares with the query.
+//!
 //! This crate must not know Wasm, plugins or models. Every call blocks: call it where that is allowed.
 //!
 //! ```
@@ -34,6 +38,7 @@ mod idle;
 mod index;
 mod kv;
 mod schema;
+mod scripts;
 mod search;
 mod store;
 #[cfg(test)]

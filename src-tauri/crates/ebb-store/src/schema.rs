@@ -1,13 +1,16 @@
 //! The tables of a store, and how a file is recognised as one.
 
+use std::time::Instant;
+
 use rusqlite::{Connection, Transaction};
 
-use crate::{Error, error::Fault};
+use crate::{Error, error::Fault, scripts};
 
 /// `EbbS`: how a store of Ebb is told from another SQLite file.
 const APPLICATION: i64 = 0x4562_6253;
-/// The version of the tables that this Ebb writes.
-pub(crate) const VERSION: i64 = 1;
+/// The version of the tables that this Ebb writes. 2: scripts without spaces are found by pairs of characters, and marks belong to
+/// their words.
+pub(crate) const VERSION: i64 = 2;
 
 /// Rows are never numbered anew (`AUTOINCREMENT`), so that a number in memory cannot come to mean another row. Vectors have a
 /// table of their own: reading all of them must not touch the texts.
@@ -61,6 +64,8 @@ pub(crate) enum Kind {
     Empty,
     /// A store of the version that this Ebb writes.
     Store,
+    /// A store of an older Ebb: its full-text indexes are made anew.
+    Older,
     /// A store of a newer Ebb.
     Newer(i64),
     /// Something else.
@@ -74,19 +79,41 @@ pub(crate) fn kind(connection: &Connection) -> rusqlite::Result<Kind> {
     Ok(match (number("application_id")?, number("user_version")?) {
         (0, 0) if tables == 0 => Kind::Empty,
         (APPLICATION, VERSION) => Kind::Store,
+        (APPLICATION, 1..VERSION) => Kind::Older,
         (APPLICATION, newer) if newer > VERSION => Kind::Newer(newer),
         _ => Kind::Foreign,
     })
 }
 
-/// Makes the tables, unless another program did so meanwhile.
+/// Makes the tables, or what of them is of an older Ebb anew, unless another program did so meanwhile.
 pub(crate) fn create(transaction: &Transaction) -> rusqlite::Result<()> {
-    if kind(transaction)? != Kind::Empty {
-        return Ok(());
+    match kind(transaction)? {
+        Kind::Empty => {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+        }
+        Kind::Older => index_anew(transaction)?,
+        _ => return Ok(()),
     }
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)
+}
+
+/// Makes the full-text indexes anew, of the texts that are kept.
+fn index_anew(transaction: &Transaction) -> rusqlite::Result<()> {
+    let started = Instant::now();
+    let mut found = transaction.prepare("SELECT id FROM collections ORDER BY id")?;
+    let collections: Vec<i64> = found.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for collection in &collections {
+        transaction.execute_batch(&format!("DROP TABLE {}", words(*collection)))?;
+        create_words(transaction, *collection)?;
+        let mut found = transaction.prepare("SELECT id FROM documents WHERE collection = ? ORDER BY id")?;
+        for document in found.query_map([collection], |row| row.get(0))? {
+            index_words(transaction, *collection, document?)?;
+        }
+    }
+    let took_ms = started.elapsed().as_millis() as u64;
+    tracing::info!(collections = collections.len(), took_ms, "full-text indexes of an older Ebb made anew");
+    Ok(())
 }
 
 /// Makes the place of staged chunks, which each connection has for itself.
@@ -95,13 +122,28 @@ pub(crate) fn create_staged(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the full-text index of a collection. It keeps no texts (`content=''`): they are in `chunks` already. Each
-/// collection has its own, so that how rare a word is follows from the collection alone.
+/// collection has its own, so that how rare a word is follows from the collection alone. Marks are of words (`M*`): scripts
+/// that write vowels as marks would fall apart at them.
 pub(crate) fn create_words(transaction: &Transaction, collection: i64) -> rusqlite::Result<()> {
     transaction.execute_batch(&format!(
         "CREATE VIRTUAL TABLE {} USING fts5(text, content='', contentless_delete=1,
-            tokenize='unicode61 remove_diacritics 2');",
+            tokenize=\"unicode61 remove_diacritics 2 categories 'L* N* Co M*'\");",
         words(collection)
     ))
+}
+
+/// Adds the texts of a document's chunks to the full-text index of its collection.
+pub(crate) fn index_words(transaction: &Transaction, collection: i64, document: i64) -> rusqlite::Result<()> {
+    let mut found =
+        transaction.prepare_cached("SELECT id, text FROM chunks WHERE document = ? ORDER BY id")?;
+    let sql = format!("INSERT INTO {} (rowid, text) VALUES (?, ?)", words(collection));
+    let mut insert = transaction.prepare_cached(&sql)?;
+    let mut chunks = found.query([document])?;
+    while let Some(chunk) = chunks.next()? {
+        let text = scripts::indexed(chunk.get_ref(1)?.as_str()?);
+        insert.execute((chunk.get::<_, i64>(0)?, text))?;
+    }
+    Ok(())
 }
 
 /// The name of a collection's full-text index. It is made of a number: no name that a plugin gives becomes SQL.

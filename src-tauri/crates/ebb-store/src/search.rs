@@ -98,10 +98,18 @@ fn by_words(
     within: Option<&HashSet<i64>>,
 ) -> Result<Vec<Candidate>, Fault> {
     let table = schema::words(id);
-    let words = words::split(text);
+    let terms = words::terms(text);
     // How rare a word is in a few documents, the whole collection does not tell.
-    let words = if within.is_some() { words } else { rarest(connection, id, &table, words)? };
-    let Some(words) = words::any_of(&words) else { return Ok(Vec::new()) };
+    let terms = if within.is_some() { terms } else { rarest(connection, id, &table, terms)? };
+    let Some(terms) = words::any_of(&terms) else { return Ok(Vec::new()) };
+    let mut found = connection.prepare(&ranking(&table, within))?;
+    let ranked = found
+        .query_map((terms, most as i64), |row| Ok(Candidate { chunk: row.get(0)?, score: row.get(1)? }))?;
+    Ok(ranked.collect::<Result<_, _>>()?)
+}
+
+/// What ranks the chunks that some words are in.
+fn ranking(table: &str, within: Option<&HashSet<i64>>) -> String {
     let filter = match within {
         // Numbers alone: nothing that a plugin gave becomes SQL. The plus keeps SQLite from asking the full-text index anew for
         // each of the chunks.
@@ -111,33 +119,26 @@ fn by_words(
         }
         None => String::new(),
     };
-    let sql = format!(
-        "SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {filter} ORDER BY rank, rowid LIMIT ?"
-    );
-    let mut found = connection.prepare(&sql)?;
-    let ranked = found
-        .query_map((words, most as i64), |row| Ok(Candidate { chunk: row.get(0)?, score: row.get(1)? }))?;
-    Ok(ranked.collect::<Result<_, _>>()?)
+    format!("SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {filter} ORDER BY rank, rowid LIMIT ?")
 }
 
-/// The rarest of the words: as many as there is room for by [`SCORED_CHUNKS`], and at least one that some chunk has. All of
+/// The rarest of the terms: as many as there is room for by [`SCORED_CHUNKS`], and at least one that some chunk has. All of
 /// them in a collection that is no larger.
 fn rarest(
     connection: &Connection,
     id: i64,
     table: &str,
-    words: Vec<String>,
+    terms: Vec<String>,
 ) -> rusqlite::Result<Vec<String>> {
     let all = count(connection, id)?;
     let mut room = SCORED_CHUNKS;
     while room < all {
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)");
         let mut chunks_with = connection.prepare_cached(&sql)?;
-        let mut counted = Vec::with_capacity(words.len());
-        for word in &words {
-            let query = words::any_of(std::slice::from_ref(word));
-            let chunks: u64 = chunks_with.query_row((query, room + 1), |row| row.get(0))?;
-            counted.push((chunks, word));
+        let mut counted = Vec::with_capacity(terms.len());
+        for term in &terms {
+            let chunks: u64 = chunks_with.query_row((term, room + 1), |row| row.get(0))?;
+            counted.push((chunks, term));
         }
         // Words that are equally rare stay in their order.
         counted.sort_by_key(|(chunks, _)| *chunks);
@@ -147,11 +148,11 @@ fn rarest(
             sum <= room
         });
         if counted.iter().any(|(chunks, _)| *chunks > 0) {
-            return Ok(counted.into_iter().map(|(_, word)| word.clone()).collect());
+            return Ok(counted.into_iter().map(|(_, term)| term.clone()).collect());
         }
         room = room.saturating_mul(4);
     }
-    Ok(words)
+    Ok(terms)
 }
 
 /// Committed chunks of a collection.
@@ -265,3 +266,6 @@ fn hits(connection: &Connection, best: &[Candidate]) -> Result<Vec<Hit>, Fault> 
     }
     Ok(hits)
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,11 +40,45 @@ fn what_is_no_store_is_refused_and_left_as_it_is() {
 fn a_store_of_a_newer_ebb_is_refused_with_both_versions() {
     let newer = sqlite("PRAGMA application_id = 0x45626253; PRAGMA user_version = 9; CREATE TABLE later (a)");
     let error = refused(&newer);
-    assert!(matches!(error, Error::Newer { found: 9, known: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Newer { found: 9, known: 2, .. }), "{error}");
     let failure = Failure::from(error);
     assert_eq!(failure.code, Code::Unsupported);
-    assert!(failure.message.contains("version 9, this Ebb knows up to 1"), "{failure}");
+    assert!(failure.message.contains("version 9, this Ebb knows up to 2"), "{failure}");
     assert!(failure.hint.unwrap().contains("update Ebb"));
+}
+
+#[test]
+fn a_store_of_an_older_ebb_is_indexed_anew_of_its_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let open = || Store::open(&path, 1 << 24).unwrap();
+    let store = open();
+    let collection = filled(&store, 3);
+    collection.stage("tokyo", &[chunk("0", "東京都の地図")], &vector(9)).unwrap();
+    collection.commit("tokyo", "f").unwrap();
+    store.collection("empty", 3).unwrap();
+    drop((collection, store));
+    let first_version = "DROP TABLE words_1;
+        CREATE VIRTUAL TABLE words_1 USING fts5(text, content='', contentless_delete=1,
+            tokenize='unicode61 remove_diacritics 2');
+        INSERT INTO words_1 (rowid, text) SELECT id, text FROM chunks;
+        PRAGMA user_version = 1;";
+    Connection::open(&path).unwrap().execute_batch(first_version).unwrap();
+
+    // The second time it is a store of this Ebb.
+    for _ in 0..2 {
+        let collection = open().collection("notes", 3).unwrap();
+        let tokyo = collection.search(&words("地図")).unwrap();
+        assert_eq!((tokyo.len(), &*tokyo[0].document), (1, "tokyo"));
+        assert_eq!(collection.search(&words("note")).unwrap().len(), 3);
+    }
+    let version = |connection: Connection| {
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(version(Connection::open(&path).unwrap()), 2);
+    let collection = open().collection("notes", 3).unwrap();
+    collection.remove("tokyo").unwrap();
+    assert!(collection.search(&words("地図")).unwrap().is_empty());
 }
 
 #[test]

@@ -35,6 +35,47 @@ fn rare_words_count_more_and_accents_do_not_count() {
 }
 
 #[test]
+fn scripts_without_spaces_are_found_by_parts_of_their_sentences() {
+    let (_folder, store) = store(1 << 24);
+    let collection = store.collection("notes", 3).unwrap();
+    add(&collection, "zh", &[("0", "东京是日本的首都。"), ("1", "北京是中国的首都。"), ("2", "我喜欢猫")], 0);
+    add(&collection, "ja", &[("0", "LINEの使い方を説明します"), ("1", "樹木"), ("2", "木曜日")], 5);
+    add(&collection, "ko", &[("0", "서울에서 만나요"), ("1", "부산에는 물이 많다")], 10);
+    add(&collection, "th", &[("0", "แมวกินปลาในน้ำ"), ("1", "หมาชอบเดินเล่น")], 15);
+    for (query, expected) in [
+        ("日本的首都是哪里？", &["zh/0", "zh/1"][..]),
+        ("猫", &["zh/2"]),
+        ("使い方", &["ja/0"]),
+        ("line 説明", &["ja/0"]),
+        ("木", &["ja/1", "ja/2"]),
+        ("서울", &["ko/0"]),
+        ("물", &["ko/1"]),
+        ("ปลา", &["th/0"]),
+        ("น้ำ", &["th/0"]),
+        // The second shares a pair with it, which says little.
+        ("เดิน", &["th/1", "th/0"]),
+        ("犬", &[]),
+    ] {
+        let mut hits = found(&collection, &words(query));
+        if query == "木" {
+            hits.sort();
+        }
+        assert_eq!(hits, expected, "{query}");
+    }
+}
+
+#[test]
+fn words_do_not_fall_apart_at_their_marks() {
+    let (_folder, store) = store(1 << 24);
+    let collection = store.collection("notes", 3).unwrap();
+    add(&collection, "hi", &[("0", "हिन्दी भाषा"), ("1", "हिसाब किताब")], 0);
+    add(&collection, "ar", &[("0", "كِتَاب")], 5);
+    assert_eq!(found(&collection, &words("हिन्दी")), ["hi/0"]);
+    assert_eq!(found(&collection, &words("किताब")), ["hi/1"]);
+    assert_eq!(found(&collection, &words("كِتَاب")), ["ar/0"]);
+}
+
+#[test]
 fn in_a_large_collection_words_that_most_chunks_have_decide_only_where_there_are_no_others() {
     let (_folder, store) = store(1 << 28);
     let collection = store.collection("large", 1).unwrap();
