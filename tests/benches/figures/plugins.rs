@@ -1,4 +1,7 @@
-//! What the sandbox costs: a policy's decision, attaching one, and what the policies that ship are worth over a long workload.
+//! What the sandbox costs: a policy's decision, attaching one, an ingest, and what the policies that ship are worth over a long
+//! workload.
+
+mod ingest;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 
@@ -22,6 +25,7 @@ pub(crate) fn print() {
     for name in ["slack", "idle", "pressure"] {
         promise(name, folder.path());
     }
+    ingest::print();
 }
 
 fn sandbox(folder: &Path) -> Sandbox {

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::{File, check, root};
 
 /// Which of our crates each of them may know; dependencies of tests do not count. Dependencies run one way.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("ebb-core", &[]),
     ("ebb-audio", &["ebb-core"]),
     ("ebb-ipc", &["ebb-core"]),
@@ -21,7 +21,21 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("ebb-author", &["ebb-core", "ebb-plugins", "ebb-trace"]),
     // In the plugins' workspace: authors build it too.
     ("ebb-trace", &[]),
-    ("ebb-api", &["ebb-core", "ebb-host", "ebb-import", "ebb-plugins", "ebb-store"]),
+    ("ebb-plugin-sdk", &["ebb-trace"]),
+    ("rag", &["ebb-plugin-sdk"]),
+    (
+        "ebb-api",
+        &[
+            "ebb-author",
+            "ebb-core",
+            "ebb-host",
+            "ebb-hub",
+            "ebb-import",
+            "ebb-plugins",
+            "ebb-store",
+            "ebb-trace",
+        ],
+    ),
     ("ebb-server", &["ebb-api", "ebb-audio", "ebb-core"]),
     ("ebb-client", &["ebb-core"]),
     (
@@ -39,7 +53,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "ebb-trace",
         ],
     ),
-    ("ebb-desktop", &["ebb-api", "ebb-core", "ebb-server"]),
+    ("ebb-desktop", &["ebb-api", "ebb-client", "ebb-core", "ebb-server"]),
     (
         "ebb-tests",
         &[
@@ -51,11 +65,13 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "ebb-import",
             "ebb-ipc",
             "ebb-ort",
+            "ebb-plugin-sdk",
             "ebb-plugins",
             "ebb-server",
             "ebb-store",
             "ebb-trace",
             "ebb-worker",
+            "rag",
         ],
     ),
     ("xtask", &[]),
