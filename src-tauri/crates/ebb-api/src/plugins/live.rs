@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ebb_core::{Code, Failure, operations::PluginOrigin};
-use ebb_plugins::{Compiled, Plugin, PluginConfig, Sandbox, SandboxConfig};
+use ebb_plugins::{Compiled, Plugin, PluginConfig, PluginVersion, Sandbox, SandboxConfig};
 
 use super::{
     grants, held,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Host, host::failed_task};
 
-/// A plugin that can be called. Another version of it is another one.
+/// A version of a plugin that can be called.
 pub(crate) struct Live {
     id: String,
     pub(super) plugin: Plugin,
@@ -91,17 +91,19 @@ impl Host {
         preparing.await.map_err(failed_task)?
     }
 
-    /// Makes a plugin of what was compiled, with what is kept of it; it takes the place of the version before.
+    /// Makes a plugin of what was compiled, with what is kept of it; it takes the place of the version before, whose log, store
+    /// and figures go on.
     pub(super) fn enliven(&self, id: &str, compiled: Compiled) -> Result<Arc<Live>, Failure> {
         let plugins = &self.inner.plugins;
-        let kept = plugins.kept(id)?;
-        let config = PluginConfig {
-            manifest: kept.component.manifest,
-            data_folder: plugins.folder_of(id),
-            grants: kept.grants,
-            settings: kept.settings,
+        let Kept { component: Component { manifest, .. }, grants, settings, .. } = plugins.kept(id)?;
+        let plugin = match plugins.live_now(id) {
+            Some(former) => former.plugin.renewed(compiled, PluginVersion { manifest, grants, settings }),
+            None => {
+                let data_folder = plugins.folder_of(id);
+                let config = PluginConfig { manifest, data_folder, grants, settings };
+                Plugin::new(self.sandbox()?, compiled, config)?
+            }
         };
-        let plugin = Plugin::new(self.sandbox()?, compiled, config)?;
         let live = Arc::new(Live { id: id.to_owned(), plugin });
         held(&plugins.live).insert(id.to_owned(), Arc::clone(&live));
         Ok(live)
