@@ -31,7 +31,8 @@ pub struct Pressure {
 /// unloaded. Hooks have 5 ms each and run after the answer has gone out, so nothing that they do delays it.
 ///
 /// An error is written into the plugin's log and counts as [`Decision::Keep`]; the value lives on. A panic stops the call, and
-/// the next one finds a new value. After three failures in a row the host detaches the policy from its model.
+/// the next one finds a new value. After three failures in a row, which only a success of the same hook ends, the host detaches
+/// the policy from its model.
 pub trait ShrinkPolicy: Default + 'static {
     /// After each request.
     ///

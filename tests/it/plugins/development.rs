@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use ebb_core::operations::{InstallPlugin, PluginOrigin};
+use ebb_core::operations::{InstallPlugin, PluginEntry, PluginOrigin};
 use ebb_tests::plugins::shipped;
 
 use super::Scene;
@@ -58,8 +58,12 @@ async fn what_is_built_anew_is_used_and_what_is_broken_is_not() {
     scene.embed("m", 10).await;
     assert_eq!(scene.decision().await, ("mine".into(), "Shrink([])".into()));
 
+    let used = |entry: &PluginEntry| entry.capabilities.iter().map(|one| one.calls).sum::<u64>();
+    let used_before = used(&scene.entry("mine").await);
+    assert!(used_before > 0);
     write(&manifest, MANIFEST.replace("0.1.0\"\ndesc", "0.2.0\"\ndesc").as_bytes());
     scene.until(async |host| host.plugin("mine").await.unwrap().manifest.version == "0.2.0").await;
+    assert!(used(&scene.entry("mine").await) >= used_before, "what it used stays counted");
     scene.embed("m", 10).await;
     assert_eq!(scene.decision().await, ("mine".into(), "Shrink([])".into()));
     assert_eq!(scene.entry("mine").await.attachments[0].decisions, 2);
