@@ -56,7 +56,10 @@ fn refuse_second_cap(options: &mut Vec<(usize, Understood<'_>)>, refused: &mut V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, options::plan};
+    use crate::{
+        Code,
+        options::{OptionLine, plan},
+    };
 
     fn requested(options: &[(&str, &str, &str)]) -> Vec<Requested> {
         let one = |(scope, key, value): &(&str, &str, &str)| Requested {
@@ -92,6 +95,8 @@ mod tests {
         assert_eq!(codes, expected);
         let keys: Vec<&str> = review.plan.lines.iter().take(3).map(|line| line.key.as_str()).collect();
         assert_eq!(keys, ["enable_mem_pattern", "no.such.key", "max_mem"]);
+        let unknown: Vec<bool> = review.plan.lines.iter().map(OptionLine::is_unknown).take(3).collect();
+        assert_eq!(unknown, [false, true, false]);
         assert_eq!(review.plan.arena.unwrap().max_mem_bytes, Some(400_000_000));
     }
 

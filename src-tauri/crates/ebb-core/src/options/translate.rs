@@ -14,6 +14,9 @@ const NO_EFFECT: &str = "no effect";
 /// How `effective` reads where nothing is known of an option.
 const NO_KNOWN_EFFECT: &str = "no known effect";
 
+/// How the note of an option begins that is not known anywhere.
+const UNKNOWN: &str = "unknown to Ebb's catalogue";
+
 /// One option, its key understood and its value checked.
 pub(super) struct Understood<'a> {
     /// As typed.
@@ -196,7 +199,7 @@ impl<'a> Understood<'a> {
             return OptionLine { forwarded, ..self.without_effect(&belongs(&entry.scope, &entry.key)) };
         }
         let what_was_done = note.unwrap_or("forwarded as typed");
-        let mut told = format!("unknown to Ebb's catalogue; {what_was_done}; {NO_KNOWN_EFFECT}");
+        let mut told = format!("{UNKNOWN}; {what_was_done}; {NO_KNOWN_EFFECT}");
         if let Some(entry) = nearest(&self.requested.scope, &self.requested.key) {
             told.push_str(&format!("; nearest known key: {}", entry.key));
             if entry.scope != self.requested.scope {
@@ -208,6 +211,11 @@ impl<'a> Understood<'a> {
 }
 
 impl OptionLine {
+    /// Whether nothing is known of its key.
+    pub fn is_unknown(&self) -> bool {
+        self.note.as_deref().is_some_and(|note| note.starts_with(UNKNOWN))
+    }
+
     /// Adds what a person should know.
     pub(super) fn noted(mut self, note: &str) -> Self {
         self.note = Some(note.to_owned());

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Code;
 
 fn requested(options: &[(&str, &str, &str)]) -> Vec<Requested> {
     let one = |(scope, key, value): &(&str, &str, &str)| Requested {
