@@ -41,6 +41,7 @@ mod pressure;
 mod read;
 mod record;
 mod report;
+mod series;
 mod simulator;
 mod workload;
 
@@ -52,5 +53,6 @@ pub use record::{
     Arena, Entry, Event, Head, HeadLine, Pool, RunReport, Sample, Shrink, ShrinkReport, Trace, VERSION,
 };
 pub use report::{Decided, Report};
-pub use simulator::replay;
+pub use series::Point;
+pub use simulator::{replay, replay_over_time};
 pub use workload::Workload;

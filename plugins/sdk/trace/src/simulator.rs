@@ -7,6 +7,7 @@ use crate::{
     needs::{Need, needs},
     pressure::{AGAIN_MS, LOOK_MS, Machine},
     report::{Decided, Told},
+    series::{Point, Series},
 };
 
 /// How often an idle model is asked.
@@ -19,14 +20,27 @@ const SHRINK_US_PER_MIB: u64 = 350;
 const SHRINK_KEY: &str = "memory.enable_memory_arena_shrinkage";
 
 /// Replays a recording with a policy, and without. An error of the policy counts as [`Decision::Keep`] and is listed.
-pub fn replay(trace: &Trace, mut policy: impl FnMut(Asked<'_>) -> Result<Decision, String>) -> Report {
+pub fn replay(trace: &Trace, policy: impl FnMut(Asked<'_>) -> Result<Decision, String>) -> Report {
+    replay_over_time(trace, policy, 0).0
+}
+
+/// As [`replay`], with at most so many points of what the model holds over time; each is the highest of its stretch.
+pub fn replay_over_time(
+    trace: &Trace,
+    mut policy: impl FnMut(Asked<'_>) -> Result<Decision, String>,
+    most_points: usize,
+) -> (Report, Vec<Point>) {
     let needs = needs(trace);
-    let (without, _) = Simulator::new(trace, |_: Asked<'_>| Ok(Decision::Keep)).run(&needs);
-    let (with, told) = Simulator::new(trace, &mut policy).run(&needs);
+    let series = || Series::new(trace.entries.last().map_or(0, |entry| entry.at_ms), most_points);
+    let (without, _, without_series) =
+        Simulator::new(trace, |_: Asked<'_>| Ok(Decision::Keep), series()).run(&needs);
+    let (with, told, with_series) = Simulator::new(trace, &mut policy, series()).run(&needs);
+    let points = with_series.beside(&without_series);
     let estimated = needs.iter().filter(|needs| needs.iter().any(|need| need.estimated)).count();
     let Told { asked, decided, failed, decisions, failures } = told;
     let (runs, estimated_runs) = (needs.len() as u64, estimated as u64);
-    Report { without, with, runs, estimated_runs, asked, decided, failed, decisions, failures }
+    let report = Report { without, with, runs, estimated_runs, asked, decided, failed, decisions, failures };
+    (report, points)
 }
 
 struct Simulator<'a, P> {
@@ -46,11 +60,12 @@ struct Simulator<'a, P> {
     pressed_at_ms: Option<u64>,
     recorded_bytes: u64,
     tally: Tally,
+    series: Series,
     told: Told,
 }
 
 impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
-    fn new(trace: &'a Trace, policy: P) -> Self {
+    fn new(trace: &'a Trace, policy: P, series: Series) -> Self {
         let arenas = Arenas::new(trace);
         let mut tally = Tally::default();
         tally.figures.after_load_bytes = arenas.reserved_bytes();
@@ -70,11 +85,12 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
             machine: Machine::default(),
             pressed_at_ms: None,
             tally,
+            series,
             told: Told::default(),
         }
     }
 
-    fn run(mut self, needs: &[Vec<Need>]) -> (Figures, Told) {
+    fn run(mut self, needs: &[Vec<Need>]) -> (Figures, Told, Series) {
         let mut needs = needs.iter();
         for entry in &self.trace.entries {
             match &entry.event {
@@ -100,12 +116,14 @@ impl<'a, P: FnMut(Asked<'_>) -> Result<Decision, String>> Simulator<'a, P> {
         }
         let end_bytes = self.arenas.reserved_bytes();
         self.tally.figures.peak_bytes = self.tally.figures.peak_bytes.max(end_bytes);
-        (self.tally.finish(end_bytes), self.told)
+        self.series.add(self.now_ms, self.now_ms, end_bytes);
+        (self.tally.finish(end_bytes), self.told, self.series)
     }
 
     /// Lets time pass in which nothing changes.
     fn pass(&mut self, until_ms: u64, idle: bool) {
         let reserved_bytes = self.arenas.reserved_bytes();
+        self.series.add(self.now_ms, until_ms, reserved_bytes);
         self.tally.add(Stretch {
             took_ms: until_ms.saturating_sub(self.now_ms),
             in_use_bytes: self.arenas.in_use_bytes(),

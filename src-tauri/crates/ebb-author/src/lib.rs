@@ -33,4 +33,4 @@ pub use check::{CheckReport, Remark, RemarkCode, check};
 pub use error::Error;
 pub use folder::Lang;
 pub use new::{NewPlugin, NewReport, new};
-pub use replay::{Promised, ReplayReport, test};
+pub use replay::{How, Promised, ReplayReport, replay, test};

@@ -4,13 +4,15 @@ mod absent;
 mod policy;
 
 use std::{
+    collections::BTreeMap,
     io::BufReader,
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
 };
 
-use ebb_core::{PluginManifest, PluginWorld, PromiseFigure};
+use ebb_core::{Json, PluginManifest, PluginWorld, PromiseFigure};
 use ebb_plugins::Component;
-use ebb_trace::{Figure, Report, Trace};
+use ebb_trace::{Figure, Point, Report, Trace};
 use serde::Serialize;
 
 use crate::{
@@ -67,22 +69,42 @@ pub struct Promised {
 /// Where there is no policy or no trace, or no sandbox can be made. What the policy itself fails with stands in the report.
 pub fn test(path: &Path, trace: &Path) -> Result<ReplayReport, Error> {
     let bytes = read(&built(path)?)?;
-    let component = Component::read(&bytes)?;
-    let Component { manifest, world, .. } = component;
+    let how = How { settings: BTreeMap::new(), most_points: 0, given_up: &AtomicBool::new(false) };
+    Ok(replay(&bytes, &recorded(trace)?, how)?.0)
+}
+
+/// How a recording is replayed.
+#[derive(Debug)]
+pub struct How<'a> {
+    /// Settings of the policy, over its defaults; the policy's own schema was asked whether they fit.
+    pub settings: BTreeMap<String, Json>,
+    /// How many points of what the model holds over time are wanted at most.
+    pub most_points: usize,
+    /// Once it is true, the policy is not asked any more: nobody waits for the report.
+    pub given_up: &'a AtomicBool,
+}
+
+/// As [`test`](fn@test), of a component and a trace that were read, with what the model holds over time.
+///
+/// # Errors
+/// Where it is no policy, or no sandbox can be made. What the policy itself fails with stands in the report.
+pub fn replay(component: &[u8], trace: &Trace, how: How<'_>) -> Result<(ReplayReport, Vec<Point>), Error> {
+    let Component { manifest, world, .. } = Component::read(component)?;
     if world != PluginWorld::ShrinkPolicy {
         return Err(Error::NoPolicy { plugin: manifest.id });
     }
-    let trace = recorded(trace)?;
-    let policy::Outcome { replay, call_us, given_up } = policy::replay(&bytes, &manifest, &trace)?;
-    Ok(ReplayReport {
+    let policy::Outcome { replay, points, call_us, given_up } =
+        policy::replay(component, &manifest, trace, how)?;
+    let report = ReplayReport {
         plugin: manifest.id.clone(),
-        kind: trace.head.kind,
-        provider: trace.head.provider,
+        kind: trace.head.kind.clone(),
+        provider: trace.head.provider.clone(),
         promise: promised(&manifest, &replay),
         replay,
         call_us,
         given_up,
-    })
+    };
+    Ok((report, points))
 }
 
 fn recorded(path: &Path) -> Result<Trace, Error> {

@@ -1,26 +1,35 @@
 //! A policy's component, asked by the simulator as a host would ask it.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use ebb_core::{
     ArenaSample, Capability, Decision, Outcome as Ended, PluginManifest, Policy, Pool, RunReport, Sample,
     Target, operations::Grant,
 };
 use ebb_plugins::{Plugin, PluginConfig, Sandbox, SandboxConfig};
-use ebb_trace::{Asked, Hook, Report, Trace};
+use ebb_trace::{Asked, Hook, Point, Report, Trace};
 
-use super::absent::Recorded;
+use super::{How, absent::Recorded};
 use crate::Error;
 
 /// What came of a replay.
 pub(super) struct Outcome {
     pub(super) replay: Report,
+    pub(super) points: Vec<Point>,
     pub(super) call_us: Option<u64>,
     pub(super) given_up: Option<String>,
 }
 
 /// Replays `trace` through the policy that `component` is.
-pub(super) fn replay(component: &[u8], manifest: &PluginManifest, trace: &Trace) -> Result<Outcome, Error> {
+pub(super) fn replay(
+    component: &[u8],
+    manifest: &PluginManifest,
+    trace: &Trace,
+    how: How<'_>,
+) -> Result<Outcome, Error> {
     let scratch =
         tempfile::tempdir().map_err(|source| Error::Write { path: std::env::temp_dir(), source })?;
     let recorded = Arc::new(Recorded::default());
@@ -30,12 +39,15 @@ pub(super) fn replay(component: &[u8], manifest: &PluginManifest, trace: &Trace)
         manifest: manifest.clone(),
         data_folder: scratch.path().to_owned(),
         grants: grants(manifest),
-        settings: BTreeMap::new(),
+        settings: how.settings,
     };
     let plugin = Plugin::new(&sandbox, compiled, config)?;
     let mut asking = Asking { plugin, recorded, load: 0, policy: None, calls_us: Vec::new(), given_up: None };
-    let replay = ebb_trace::replay(trace, |asked| asking.ask(asked));
-    Ok(Outcome { replay, call_us: median(asking.calls_us), given_up: asking.given_up })
+    let ask = |asked: Asked<'_>| {
+        if how.given_up.load(Ordering::Relaxed) { Ok(ebb_trace::Decision::Keep) } else { asking.ask(asked) }
+    };
+    let (replay, points) = ebb_trace::replay_over_time(trace, ask, how.most_points);
+    Ok(Outcome { replay, points, call_us: median(asking.calls_us), given_up: asking.given_up })
 }
 
 /// All that it asks for, on every model.
