@@ -24,10 +24,9 @@ impl Host {
     pub async fn doctor(&self) -> Result<Doctor, Failure> {
         let mut checks = vec![worker(&self.inner.worker_program)];
         let places = &self.inner.places;
-        let library = self.inner.settings.runtime_library.as_deref();
-        match self.inner.supervisor.probe(library, &places.runtime_folders()).await {
-            Ok(probe) => checks.extend(runtime(&probe)),
-            Err(failure) => checks.push(missing("library", failure)),
+        match &self.find_anew().await.probe {
+            Ok(probe) => checks.extend(runtime(probe)),
+            Err(failure) => checks.push(missing("library", failure.clone())),
         }
         checks.push(memory());
         checks.push(home(&places.home));

@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -22,12 +22,14 @@ use tokio::{
 };
 
 use crate::{
+    history::{self, History},
     keep_alive::{self, Kept},
     keys::Keys,
     lock::{self, HostLock},
     models::Catalogue,
     plugins::{self, Plugins},
     pressure,
+    probed::Probed,
     profiles::Profiles,
     state::State,
     stored::Stored,
@@ -93,6 +95,10 @@ pub(crate) struct Inner {
     pub(crate) kept: Kept,
     pub(crate) tallies: Tallies,
     pub(crate) plugins: Plugins,
+    pub(crate) history: History,
+    pub(crate) probed: Probed,
+    /// Pulls and imports that go on.
+    pub(crate) fetching: AtomicUsize,
     endpoint: OnceLock<Endpoint>,
     opened: Instant,
     closing: AtomicBool,
@@ -118,6 +124,7 @@ impl Host {
     pub fn open(places: Places, settings: Settings) -> Result<Self, Failure> {
         let lock = HostLock::take(&places)?;
         let worker_program = settings.worker_program.clone().unwrap_or_else(find_worker);
+        let supervisor = Supervisor::new(HostConfig::new(worker_program.clone()));
         let inner = Inner {
             catalogue: Stored::open(places.models_file())?,
             state: State::open(&places)?,
@@ -126,7 +133,10 @@ impl Host {
             kept: Kept::default(),
             tallies: Tallies::default(),
             plugins: Plugins::open(&places, &settings)?,
-            supervisor: Supervisor::new(HostConfig::new(worker_program.clone())),
+            history: History::new(supervisor.events()),
+            probed: Probed::default(),
+            fetching: AtomicUsize::new(0),
+            supervisor,
             worker_program,
             places,
             settings,
@@ -143,6 +153,7 @@ impl Host {
         keep_alive::watch(&host);
         plugins::watch(&host);
         pressure::watch(&host);
+        history::watch(&host);
         let task = tokio::spawn(host.clone().bring_back());
         *held(&host.inner.bringing_back) = Some(task);
         Ok(host)
@@ -218,9 +229,9 @@ impl Host {
         self.inner.supervisor.events()
     }
 
-    /// Whether a model is in memory, or on its way there.
+    /// Whether a model is in memory, or on its way there; one that is downloaded or imported is.
     pub fn holds_models(&self) -> bool {
-        let coming_back = self.is_bringing_back();
+        let coming_back = self.is_bringing_back() || self.inner.fetching.load(Ordering::Relaxed) > 0;
         let held = [ModelState::Loading, ModelState::Loaded, ModelState::Restarting];
         coming_back || !self.in_states(&held).is_empty()
     }

@@ -1,9 +1,13 @@
 //! What a loaded model holds, and how it gives it back.
 
 use ebb_core::{
-    Failure, ShrinkReport,
-    operations::{Armed, OptionList, RuntimeOptions, SetRuntimeOption, ShrinkRequest, Stats},
+    ErrorBody, Failure, ShrinkReport,
+    operations::{
+        Armed, ModelState, OptionList, RuntimeOptions, SetRuntimeOption, ShrinkAllReport, ShrinkFailure,
+        ShrinkRequest, Stats,
+    },
 };
+use futures_util::future::join_all;
 
 use crate::Host;
 
@@ -27,6 +31,34 @@ impl Host {
     /// As [`Self::stats`].
     pub async fn shrink(&self, alias: &str, request: ShrinkRequest) -> Result<ShrinkReport, Failure> {
         self.loaded(alias)?.shrink(request.targets).await
+    }
+
+    /// Shrinks the arenas of every model in memory now. A model that cannot be shrunk keeps no other from it.
+    ///
+    /// # Errors
+    /// None today.
+    pub async fn shrink_all(&self, request: ShrinkRequest) -> Result<ShrinkAllReport, Failure> {
+        let models = self.inner.supervisor.models().into_iter();
+        let loaded = models.filter(|(_, state)| *state == ModelState::Loaded);
+        // At the same time: each has a process of its own.
+        let shrinks = loaded.filter_map(|(alias, _)| {
+            let model = self.inner.supervisor.model(&alias)?;
+            let targets = request.targets.clone();
+            Some(async move { (alias, model.shrink(targets).await) })
+        });
+        let mut report = ShrinkAllReport::default();
+        for (model, shrunk) in join_all(shrinks).await {
+            match shrunk {
+                Ok(shrunk) => {
+                    report.freed_bytes = report.freed_bytes.saturating_add(shrunk.freed_bytes);
+                    report.reports.push(shrunk);
+                }
+                Err(failure) => {
+                    report.failed.push(ShrinkFailure { model, error: ErrorBody::from(failure).error });
+                }
+            }
+        }
+        Ok(report)
     }
 
     /// Shrinks a model's arenas once, at the end of the next run.

@@ -76,7 +76,7 @@ impl Host {
             Some(alias) => alias,
             None => default_alias(&path)?,
         };
-        names::check("model", "alias", &alias)?;
+        names::check_alias(&alias)?;
         // Looked at before the folder is inspected, which takes a process; and again as it is added.
         if self.inner.catalogue.read(|catalogue| catalogue.models.contains_key(&alias)) {
             return Err(taken(&alias));

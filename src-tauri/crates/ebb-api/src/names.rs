@@ -20,6 +20,34 @@ pub(crate) fn check(what: &str, param: &str, name: &str) -> Result<(), Failure> 
         .param(param))
 }
 
+/// What stands in addresses where the alias of a model does.
+const TAKEN_BY_ROUTES: [&str; 3] = ["import", "pull", "shrink-all"];
+
+/// Refuses what cannot be the alias of a model.
+///
+/// # Errors
+/// [`Code::InvalidRequest`], with the rule.
+pub(crate) fn check_alias(alias: &str) -> Result<(), Failure> {
+    check("model", "alias", alias)?;
+    if !TAKEN_BY_ROUTES.contains(&alias) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Code::InvalidRequest,
+        format!("'{alias}' cannot name a model: an operation is called so"),
+    )
+    .hint("choose another alias")
+    .param("alias"))
+}
+
+/// The alias in lower case that is nearest to a model's name elsewhere.
+pub fn alias_of(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let alias = plain_name(&lower).unwrap_or_default();
+    let alias = alias.trim_end_matches(['-', '.', '_']);
+    if alias.is_empty() || TAKEN_BY_ROUTES.contains(&alias) { "model".to_owned() } else { alias.to_owned() }
+}
+
 /// The plain name nearest to `text`; `None` where nothing plain is in it.
 pub(crate) fn plain_name(text: &str) -> Option<String> {
     let mut name = String::new();
@@ -57,6 +85,25 @@ mod tests {
         }
         for name in ["minilm", "all-MiniLM-L6-v2", "a.b_c", "7"] {
             check("model", "alias", name).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_alias_is_plain_and_no_operation() {
+        for (name, want) in [
+            ("All-MiniLM-L6-v2", "all-minilm-l6-v2"),
+            ("Qwen2.5_0.5B", "qwen2.5_0.5b"),
+            ("--x--y", "x-y"),
+            ("模型", "model"),
+            ("a b/c:d", "a-b-c-d"),
+            ("Pull", "model"),
+            (&"x".repeat(80), &"x".repeat(64)),
+        ] {
+            assert_eq!(alias_of(name), want, "{name}");
+            check_alias(want).unwrap();
+        }
+        for alias in TAKEN_BY_ROUTES {
+            assert_eq!(check_alias(alias).unwrap_err().param.as_deref(), Some("alias"));
         }
     }
 

@@ -15,6 +15,7 @@ mod log;
 mod models;
 mod pipelines;
 mod registry;
+mod replay;
 mod seats;
 mod source;
 mod watch;
@@ -65,6 +66,8 @@ pub(crate) struct Plugins {
     changing: tokio::sync::Mutex<()>,
     /// Held while a plugin is compiled: nothing is compiled twice.
     preparing: tokio::sync::Mutex<()>,
+    /// Held while a recording is replayed, which keeps a core busy: one at a time.
+    replaying: tokio::sync::Mutex<()>,
 }
 
 impl fmt::Debug for Plugins {
@@ -92,6 +95,7 @@ impl Plugins {
             calls: Arc::default(),
             changing: tokio::sync::Mutex::default(),
             preparing: tokio::sync::Mutex::default(),
+            replaying: tokio::sync::Mutex::default(),
         })
     }
 

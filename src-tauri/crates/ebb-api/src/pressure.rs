@@ -112,7 +112,7 @@ fn least_recently_used_first(host: &Host) -> Vec<(String, ModelHandle)> {
 
 impl Host {
     /// Available and whole memory, by what the host was told to look at.
-    fn memory_now(&self) -> Option<(u64, u64)> {
+    pub(crate) fn memory_now(&self) -> Option<(u64, u64)> {
         if let Some(watch) = &self.inner.settings.memory_watch {
             return Some(watch.look());
         }
