@@ -1,12 +1,17 @@
-//! Plugins in a real host: real components in the sandbox, workers with a fake session.
+//! Plugins in a real host: real components in the sandbox, mostly with workers whose session is a fake.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+#[cfg(unix)]
+mod cut_off;
 mod development;
 mod grants;
 mod installed;
 mod pipelines;
 mod policies;
 mod pressure;
+mod questions;
+#[cfg(target_os = "linux")]
+mod slack;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,7 +24,10 @@ use ebb_core::{
     operations::{AddModel, AttachPlugin, EmbedRequest, PluginEntry, PluginSettings},
 };
 use ebb_plugins::{Component, manifest};
-use ebb_tests::{home::program, plugins::shipped};
+use ebb_tests::{
+    home::{program, runtime_library},
+    plugins::shipped,
+};
 use tempfile::TempDir;
 use tokio::{sync::broadcast, time::timeout};
 
@@ -35,29 +43,31 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        Self::open(tempfile::tempdir().unwrap(), None)
+        Self::open(tempfile::tempdir().unwrap(), fakes())
     }
 
     /// One that sees the memory of the system as it is told.
     fn watching(watch: MemoryWatch) -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Some(watch))
+        Self::open(tempfile::tempdir().unwrap(), Settings { memory_watch: Some(watch), ..fakes() })
     }
 
-    fn open(folder: TempDir, memory_watch: Option<MemoryWatch>) -> Self {
-        Self::try_open(&folder, memory_watch)
-            .map(|host| Self { events: host.events(), host, folder })
-            .unwrap()
-    }
-
-    fn try_open(folder: &TempDir, memory_watch: Option<MemoryWatch>) -> Result<Host, Failure> {
-        let places = Places { home: folder.path().join("home"), cache: compiled_folder() };
+    /// One with real workers: this program.
+    fn real(folder: TempDir, worker: PathBuf) -> Self {
         let settings = Settings {
-            worker_program: Some(program("fake-worker")),
-            bundled_plugins: Some(shipped()),
-            memory_watch,
+            worker_program: Some(worker),
+            runtime_library: Some(runtime_library()),
             ..Settings::default()
         };
-        Host::open(places, settings)
+        Self::open(folder, settings)
+    }
+
+    fn open(folder: TempDir, settings: Settings) -> Self {
+        Self::try_open(&folder, settings).map(|host| Self { events: host.events(), host, folder }).unwrap()
+    }
+
+    fn try_open(folder: &TempDir, settings: Settings) -> Result<Host, Failure> {
+        let places = Places { home: folder.path().join("home"), cache: compiled_folder() };
+        Host::open(places, Settings { bundled_plugins: Some(shipped()), ..settings })
     }
 
     /// Ends the host and opens it again, where its models come back.
@@ -67,7 +77,7 @@ impl Scene {
         drop(host);
         // What looks after models may hold the host for a moment longer.
         let host = loop {
-            match Self::try_open(&folder, None) {
+            match Self::try_open(&folder, fakes()) {
                 Err(failure) if failure.code == Code::Conflict => {
                     tokio::time::sleep(Duration::from_millis(5)).await
                 }
@@ -162,6 +172,10 @@ impl Scene {
         };
         timeout(PATIENCE, waiting).await.expect("it comes to hold");
     }
+}
+
+fn fakes() -> Settings {
+    Settings { worker_program: Some(program("fake-worker")), ..Settings::default() }
 }
 
 /// One for all tests: each component is compiled once.
