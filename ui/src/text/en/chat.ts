@@ -95,11 +95,9 @@ export const chat = {
   },
 
   markdown: {
-    copy: 'Copy',
-    copied: 'Copied',
-    copyLink: (address: string) => `Copy the address ${address}`,
     picture: (alt: string) => (alt === '' ? '[picture]' : `[picture: ${alt}]`),
     code: 'Code',
+    table: 'Table',
   },
 
   options: {

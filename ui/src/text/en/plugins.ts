@@ -332,7 +332,6 @@ export const plugins = {
     sources: 'Sources',
     source: (number: number, document: string) => `Source ${number}: ${document}`,
     passage: (start: number, end: number) => `bytes ${count(start)} to ${count(end)} of its text`,
-    score: (score: number) => `match ${score.toFixed(2)}`,
     open: 'Open file',
     openIn: (path: string) => `Open ${path}`,
     next: 'Next source',
