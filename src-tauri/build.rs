@@ -3,19 +3,12 @@
 use std::{env, fs, path::PathBuf};
 
 /// Each needs `allow-…` in `capabilities/main.json` to be called.
-const COMMANDS: &[&str] = &[
-    "send",
-    "read",
-    "close",
-    "desktop_info",
-    "set_preference",
-    "pick",
-    "open_path",
-    "save_file",
-    "quit",
-];
+const COMMANDS: &[&str] =
+    &["send", "read", "close", "desktop_info", "set_preference", "pick", "open_path", "save_file", "quit"];
 
 fn main() {
+    // A test compares them with what was registered and granted.
+    println!("cargo:rustc-env=EBB_COMMANDS={}", COMMANDS.join(" "));
     page();
     let manifest = tauri_build::AppManifest::new().commands(COMMANDS);
     let attributes = tauri_build::Attributes::new().app_manifest(manifest);

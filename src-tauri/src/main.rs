@@ -1,3 +1,7 @@
-//! The desktop app.
+//! The program of the desktop app.
 
-fn main() {}
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+fn main() -> std::process::ExitCode {
+    ebb_desktop::run()
+}

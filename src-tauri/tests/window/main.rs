@@ -1,0 +1,7 @@
+//! The real window: the app as it is installed, on a display of its own, driven through WebDriver.
+
+#![cfg(target_os = "linux")]
+
+mod desk;
+mod life;
+mod page;
