@@ -31,7 +31,7 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
   ctx.save();
   drawRuns(ctx, track, colours, from_ms, to_ms, xOf, bbox);
   const size = Math.round(11 * devicePixelRatio);
-  ctx.font = `600 ${size}px ${getComputedStyle(plot.root).fontFamily || 'sans-serif'}`;
+  ctx.font = `600 ${size}px ${colours.font}`;
   // Axes and the dashed limit left theirs.
   [ctx.textBaseline, ctx.textAlign] = ['top', 'left'];
   ctx.setLineDash([]);

@@ -1,6 +1,6 @@
 import type { Mark } from '../live/samples';
 
-/** The theme's colours, as a canvas wants them. */
+/** The theme's colours and its font, as a canvas wants them. */
 export interface Palette {
   inUse: string;
   inUseSoft: string;
@@ -16,6 +16,7 @@ export interface Palette {
   warn: string;
   bad: string;
   accent: string;
+  font: string;
 }
 
 /** Reads the theme that holds for an element. */
@@ -24,9 +25,9 @@ export function palette(of: Element): Palette {
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim() || '#777777';
   return {
     inUse: colour('in-use'),
-    inUseSoft: soft(colour('in-use'), 0.3),
+    inUseSoft: soft(colour('in-use'), colour('surface'), 0.4),
     reserved: colour('reserved'),
-    reservedSoft: soft(colour('reserved'), 0.22),
+    reservedSoft: soft(colour('reserved'), colour('surface'), 0.22),
     resident: colour('resident'),
     limit: colour('limit'),
     text: colour('text'),
@@ -37,19 +38,25 @@ export function palette(of: Element): Palette {
     warn: colour('warn'),
     bad: colour('bad'),
     accent: colour('accent'),
+    font: style.fontFamily || 'sans-serif',
   };
 }
 
-/** A colour in the form `#rrggbb` with so much of it. */
-function soft(colour: string, share: number): string {
-  const alpha = Math.round(share * 255)
-    .toString(16)
-    .padStart(2, '0');
-  return colour.length === 7 ? colour + alpha : colour;
+/** So much of a colour on a ground, both as `#rrggbb`. It covers: an area that is seen through takes twice the work to draw. */
+function soft(colour: string, ground: string, share: number): string {
+  if (colour.length !== 7 || ground.length !== 7) return colour;
+  const mixed = [1, 3, 5].map((at) => {
+    const [over, under] = [colour, ground].map((each) => Number.parseInt(each.slice(at, at + 2), 16));
+    return Math.round((over ?? 0) * share + (under ?? 0) * (1 - share));
+  });
+  return `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** The sign of a mark, which tells it apart without its colour, and the colour. */
-export const SIGNS: Record<Mark['kind'], { sign: string; colour: keyof Palette; line: boolean }> = {
+export const SIGNS: Record<
+  Mark['kind'],
+  { sign: string; colour: Exclude<keyof Palette, 'font'>; line: boolean }
+> = {
   shrink: { sign: '▼', colour: 'good', line: true },
   policy: { sign: '◆', colour: 'accent', line: false },
   near_cap: { sign: '▲', colour: 'warn', line: true },

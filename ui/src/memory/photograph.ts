@@ -10,7 +10,7 @@ export async function photograph(chart: HTMLCanvasElement, title: string, place:
   const ctx = whole.getContext('2d');
   if (ctx === null) throw new Error('this browser cannot draw a picture');
   const colours = palette(place);
-  const family = getComputedStyle(place).fontFamily || 'sans-serif';
+  const family = colours.font;
   ctx.fillStyle = colours.surface;
   ctx.fillRect(0, 0, whole.width, whole.height);
   ctx.textBaseline = 'middle';

@@ -113,7 +113,10 @@ export class Picture {
 
   #options(Plot: typeof uPlot, size: { width: number; height: number }, heard: Heard): uPlot.Options {
     const paths = Plot.paths.stepped?.({ align: 1 });
-    const series = (colour: keyof Palette, more: Partial<uPlot.Series>): uPlot.Series => ({
+    const series = (
+      colour: 'inUse' | 'reserved' | 'resident' | 'limit',
+      more: Partial<uPlot.Series>,
+    ): uPlot.Series => ({
       stroke: () => this.#colours[colour],
       paths,
       points: { show: false },
@@ -123,6 +126,8 @@ export class Picture {
       ...size,
       padding: [8, 30, 0, 0],
       legend: { show: false },
+      // Lines of the axes over the areas, which cover.
+      drawOrder: ['series', 'axes'] as uPlot.DrawOrderKey[],
       scales: { x: { time: false }, y: { auto: false } },
       axes: this.#axes(),
       series: [
@@ -148,7 +153,7 @@ export class Picture {
 
   #axes(): uPlot.Axis[] {
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
-    const font = `${Math.round(rem * 0.86)}px ${getComputedStyle(this.place).fontFamily || 'sans-serif'}`;
+    const font = `${Math.round(rem * 0.86)}px ${this.#colours.font}`;
     const axis = (more: uPlot.Axis): uPlot.Axis => ({
       stroke: () => this.#colours.muted,
       grid: { stroke: () => this.#colours.line, width: 1 },

@@ -47,7 +47,10 @@ export function moved({ from_ms, to_ms }: Range, share: number, now_ms: number):
   return { from_ms: to - length, to_ms: to };
 }
 
-/** How often a picture of so many pixels is drawn: as often as it moves by one, at most ten times a second, once a second at least. */
+/**
+ * How often a picture of so many pixels is drawn: as often as it moves by two, which the eye takes for steady; at most ten times a
+ * second, once a second at least.
+ */
 export function everyMs({ from_ms, to_ms }: Range, pixels: number): number {
-  return Math.min(Math.max((to_ms - from_ms) / Math.max(pixels, 1), 100), 1000);
+  return Math.min(Math.max((2 * (to_ms - from_ms)) / Math.max(pixels, 1), 100), 1000);
 }
