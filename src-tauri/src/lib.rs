@@ -21,20 +21,27 @@ mod takeover;
 mod tray;
 mod window;
 
-use std::process::ExitCode;
+use std::{io::Write as _, panic::catch_unwind, process::ExitCode};
 
 /// Opens the window and stays until the user quits, or whoever may shut the host down does.
 pub fn run() -> ExitCode {
     display::prepare();
     log::begin();
-    match app::build(tauri::Builder::default()).build(app::context()) {
-        Ok(app) => {
+    // Where there is no display to draw on, the toolkit panics.
+    let built = catch_unwind(|| app::build(tauri::Builder::default()).build(app::context()));
+    let why = match built {
+        Ok(Ok(app)) => {
             app.run(app::happened);
-            ExitCode::SUCCESS
+            return ExitCode::SUCCESS;
         }
-        Err(error) => {
-            tracing::error!(%error, "the app could not be opened");
-            ExitCode::FAILURE
-        }
-    }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "there is no display".to_owned(),
+    };
+    tracing::error!(why, "the window could not be opened");
+    // There is nowhere else to say it, and nobody may be there to read it.
+    let _ = writeln!(
+        std::io::stderr(),
+        "ebb-desktop: the window could not be opened: {why}\nWithout a display, `ebb ui` prints the address of the same page for a browser."
+    );
+    ExitCode::FAILURE
 }

@@ -24,6 +24,8 @@ pub(crate) fn begin() {
         Some(file) => subscriber.with_ansi(false).with_writer(Mutex::new(file)).try_init(),
         None => subscriber.with_ansi(terminal).with_writer(io::stderr).try_init(),
     };
+    // Nobody sees the stderr of an app that a desktop started.
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a part of the app failed")));
 }
 
 fn open(log: &Path) -> io::Result<File> {

@@ -89,6 +89,13 @@ impl User {
         panic!("the app could not be opened: {why}");
     }
 
+    /// Starts the app where no desk is, to its end.
+    pub(crate) fn starts_without_a_display(&self) -> Output {
+        let mut command = self.command(&self.app);
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("RUST_BACKTRACE", "0");
+        command.stdin(Stdio::null()).output().expect("the app starts")
+    }
+
     /// Who the host says it is, once there is one.
     pub(crate) async fn host(&self) -> Value {
         let file = self.home.path().join("run/host.json");
@@ -103,8 +110,8 @@ impl User {
 pub(crate) struct Desk<'a> {
     user: &'a User,
     _driver: Group,
-    /// The display and the bus.
-    place: [String; 2],
+    /// The display, the leave to draw on it, and the bus.
+    place: [String; 3],
     pub(crate) page: Client,
 }
 
@@ -116,7 +123,7 @@ impl<'a> Desk<'a> {
         let _earlier = fs::remove_file(&told);
         // A pipe that somebody keeps open would keep the test open.
         let log_file = File::create(&log).expect("a log");
-        let script = r#"printf '%s\n%s\n' "$DISPLAY" "$DBUS_SESSION_BUS_ADDRESS" >"$0" && exec WebKitWebDriver --port="$1""#;
+        let script = r#"printf '%s\n' "$DISPLAY" "$XAUTHORITY" "$DBUS_SESSION_BUS_ADDRESS" >"$0" && exec WebKitWebDriver --port="$1""#;
         let mut command = user.command("dbus-run-session");
         command.args(["--", "xvfb-run", "-a", "-s", "-screen 0 1280x900x24", "sh", "-c", script]);
         command.arg(&told).arg(port.to_string());
@@ -145,8 +152,8 @@ impl<'a> Desk<'a> {
             Err(_) => return Err(said("the app does not open".into())),
         };
         let place = fs::read_to_string(&told).expect("the place");
-        let mut lines = place.lines().map(str::to_owned);
-        let place = [lines.next().unwrap_or_default(), lines.next().unwrap_or_default()];
+        let lines: Vec<String> = place.lines().map(str::to_owned).collect();
+        let place = lines.try_into().expect("three lines");
         Ok(Self { user, _driver: driver, place, page })
     }
 
@@ -206,7 +213,8 @@ impl<'a> Desk<'a> {
     /// Starts the app once more on the same desk, to its end.
     pub(crate) fn starts_again(&self, arguments: &[&Path]) -> Output {
         let mut command = self.user.command(&self.user.app);
-        command.env("DISPLAY", &self.place[0]).env("DBUS_SESSION_BUS_ADDRESS", &self.place[1]);
+        let [display, leave, bus] = &self.place;
+        command.env("DISPLAY", display).env("XAUTHORITY", leave).env("DBUS_SESSION_BUS_ADDRESS", bus);
         command.args(arguments).stdin(Stdio::null()).output().expect("the app starts")
     }
 }

@@ -90,3 +90,13 @@ async fn a_host_that_cannot_be_opened_is_told_in_the_window() {
     desk.says("is not a folder").await;
     assert!(!user.home.path().join("run/host.json").exists());
 }
+
+#[tokio::test]
+async fn without_a_display_the_app_says_what_else_there_is() {
+    let user = User::with_models([]).await;
+    let output = user.starts_without_a_display();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("there is no display") && said.contains("ebb ui"), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}

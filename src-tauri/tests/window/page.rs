@@ -9,6 +9,9 @@ async fn the_window_shows_the_page_and_the_page_reaches_the_host() {
     let user = User::with_models(["minilm"]).await;
     let desk = user.opens().await;
     assert_eq!(desk.page.title().await.unwrap(), "Ebb");
+    // The desk's locale names none; without one nothing would draw numbers.
+    let number = desk.run("return new Intl.NumberFormat(navigator.language).format(1.5);", vec![]).await;
+    assert_eq!(number, "1.5");
 
     let (status, host) = desk.send("GET", "/ebb/v1/status", "").await;
     assert_eq!(status, 200);
