@@ -1,18 +1,21 @@
 //! Who may call: programs of the user that hold the token, which opens everything, and apps that hold a key, which opens what
 //! its scopes say. The Host and Origin checks keep web pages out even if one learned the token: a page on a rebound name
-//! sends that name, a page elsewhere sends its origin.
+//! sends that name, a page elsewhere sends its origin. Our own page sends the cookie that a browser got for a link.
 
 use std::{fmt, sync::Arc};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     middleware::Next,
     response::Response,
 };
 use ebb_core::{Code, Failure, operations::KeyScope};
 
-use crate::error::Rejection;
+use crate::{error::Rejection, login::Logins};
+
+/// Where a request comes from, in the browser's own word, which no page can change.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What a key opens; `None` where it is none.
 type ScopesOfKey = Box<dyn Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync>;
@@ -22,12 +25,14 @@ pub(crate) struct Guard {
     token: String,
     hosts: [String; 3],
     scopes_of_key: ScopesOfKey,
+    /// Where the server has a page.
+    logins: Option<Arc<Logins>>,
 }
 
 /// What whoever sent a request may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The token's holder: everything.
+    /// The token's holder, and the user's own browser: everything.
     Everything,
     /// A key's holder: what its scopes say.
     Scopes(Vec<KeyScope>),
@@ -41,16 +46,22 @@ impl Guard {
         scopes_of_key: impl Fn(&str) -> Option<Vec<KeyScope>> + Send + Sync + 'static,
     ) -> Self {
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}"));
-        Self { token, hosts, scopes_of_key: Box::new(scopes_of_key) }
+        Self { token, hosts, scopes_of_key: Box::new(scopes_of_key), logins: None }
+    }
+
+    /// Lets those in, too, who came by a link.
+    pub(crate) fn with_logins(self, logins: Option<Arc<Logins>>) -> Self {
+        Self { logins, ..self }
     }
 
     fn check(&self, request: &Request) -> Result<Access, Failure> {
         self.check_host(request)?;
         self.check_origin(request.headers())?;
-        self.access(request.headers())
+        self.access(request.method(), request.headers())
     }
 
-    fn check_host(&self, request: &Request) -> Result<(), Failure> {
+    /// Refuses what was sent to another name than ours.
+    pub(crate) fn check_host(&self, request: &Request) -> Result<(), Failure> {
         // A request line may carry an address of its own, which then counts as well.
         let authority = request.uri().authority().map(|authority| authority.as_str());
         let mut named =
@@ -78,7 +89,7 @@ impl Guard {
             .param("Origin"))
     }
 
-    fn access(&self, headers: &HeaderMap) -> Result<Access, Failure> {
+    fn access(&self, method: &Method, headers: &HeaderMap) -> Result<Access, Failure> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let shown = sent.and_then(|value| {
             let (scheme, shown) = value.split_once(' ')?;
@@ -89,6 +100,10 @@ impl Guard {
         }
         if let Some(scopes) = shown.and_then(|shown| (self.scopes_of_key)(shown)) {
             return Ok(Access::Scopes(scopes));
+        }
+        if sent.is_none() && self.logins.as_ref().is_some_and(|logins| logins.knows(headers)) {
+            from_our_page(method, headers)?;
+            return Ok(Access::Everything);
         }
         let what = if sent.is_some() { "the token or key is wrong" } else { "a token or key is missing" };
         Err(Failure::new(Code::Unauthorized, what)
@@ -107,8 +122,30 @@ impl fmt::Debug for Guard {
     }
 }
 
+/// Refuses what comes with our cookie and was not sent by our page: a browser sends it along for pages of other ports.
+fn from_our_page(method: &Method, headers: &HeaderMap) -> Result<(), Failure> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let changes = !matches!(*method, Method::GET | Method::HEAD);
+    let ours = match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {
+        (Some("same-origin"), _) => true,
+        // What a person typed.
+        (Some("none"), _) => !changes,
+        (Some(_), _) => false,
+        (None, Some(origin)) => {
+            text(header::HOST).is_some_and(|host| origin.strip_prefix("http://") == Some(host))
+        }
+        (None, None) => !changes,
+    };
+    if ours {
+        return Ok(());
+    }
+    Err(Failure::new(Code::Forbidden, "what a browser asks with its cookie must come from Ebb's own page")
+        .hint("programs send 'Authorization: Bearer TOKEN' instead")
+        .param("Origin"))
+}
+
 /// Compares without telling by its time where the first difference is. (The length of a token is no secret.)
-fn same(sent: &[u8], secret: &[u8]) -> bool {
+pub(crate) fn same(sent: &[u8], secret: &[u8]) -> bool {
     let difference = sent.iter().zip(secret).fold(0, |all, (a, b)| std::hint::black_box(all | (a ^ b)));
     sent.len() == secret.len() && difference == 0
 }
@@ -186,6 +223,47 @@ mod tests {
     }
 
     #[test]
+    fn a_cookie_opens_for_our_own_page_alone() {
+        let logins = Arc::new(Logins::new(4770).unwrap());
+        let guard = guard().with_logins(Some(Arc::clone(&logins)));
+        let set = logins.cookie().unwrap();
+        let cookie = set.to_str().unwrap().split(';').next().unwrap().to_owned();
+        let check = |method: Method, sent: &[(&str, &str)]| {
+            let mut request = axum::http::Request::builder().method(method).uri("/ebb/v1/status");
+            for (name, value) in [("host", "127.0.0.1:4770"), ("cookie", cookie.as_str())].iter().chain(sent)
+            {
+                request = request.header(*name, *value);
+            }
+            guard.check(&request.body(Body::empty()).unwrap()).map_err(|failure| failure.code)
+        };
+        let refused = Err(Code::Forbidden);
+        for (method, sent, outcome) in [
+            (Method::GET, &[][..], Ok(Access::Everything)),
+            (Method::GET, &[("sec-fetch-site", "same-origin")], Ok(Access::Everything)),
+            (Method::GET, &[("sec-fetch-site", "none")], Ok(Access::Everything)),
+            // An image or a script in a page of another port.
+            (Method::GET, &[("sec-fetch-site", "same-site")], refused.clone()),
+            (Method::GET, &[("sec-fetch-site", "cross-site")], refused.clone()),
+            (Method::POST, &[], refused.clone()),
+            (Method::POST, &[("sec-fetch-site", "none")], refused.clone()),
+            (Method::POST, &[("sec-fetch-site", "same-site")], refused.clone()),
+            (Method::POST, &[("sec-fetch-site", "same-origin")], Ok(Access::Everything)),
+            (Method::DELETE, &[("origin", "http://127.0.0.1:4770")], Ok(Access::Everything)),
+            (Method::PUT, &[("origin", "http://127.0.0.1:3000")], refused.clone()),
+            (Method::PUT, &[("origin", "null")], refused.clone()),
+            (
+                Method::POST,
+                &[("origin", "http://localhost:4770"), ("sec-fetch-site", "cross-site")],
+                refused.clone(),
+            ),
+            // A wrong token is not made good by a cookie.
+            (Method::GET, &[("authorization", "Bearer 0")], Err(Code::Unauthorized)),
+        ] {
+            assert_eq!(check(method.clone(), sent), outcome, "{method} {sent:?}");
+        }
+    }
+
+    #[test]
     fn only_the_whole_token_opens() {
         let with = |value| check("/", &[("host", "127.0.0.1:4770"), ("authorization", value)]);
         assert_eq!(with("Bearer 0123456789abcdef"), None);
@@ -210,7 +288,7 @@ mod tests {
         let access = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::AUTHORIZATION, value.parse().unwrap());
-            guard().access(&headers)
+            guard().access(&Method::GET, &headers)
         };
         let everything = access("Bearer 0123456789abcdef").unwrap();
         let key = access("bearer ebb-app").unwrap();

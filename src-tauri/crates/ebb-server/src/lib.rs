@@ -3,7 +3,7 @@
 //!
 //! It must not know how any operation works: a route parses, calls the operation that it stands for, and answers. It
 //! listens on loopback only. Every route wants the token of the endpoint file, which opens everything, or a key, which opens
-//! what its scopes say.
+//! what its scopes say. A browser gets the page of the app, where there is one, and by a link that works once a cookie.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,6 +22,7 @@ mod foundry;
 mod guard;
 mod heap;
 mod inside;
+mod login;
 mod metrics;
 mod native;
 mod openai;
@@ -33,7 +34,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod ui;
 
 pub use inside::{AnswerBody, Inside};
 pub use openapi::openapi_json;
 pub use serve::{Exit, ServeOptions, Server, serve};
+pub use ui::Page;

@@ -19,12 +19,14 @@ use crate::{
     foundry,
     guard::{Access, Guard, guard, needs},
     heap::give_back,
+    login::Logins,
     metrics::{self, HttpCounts},
     native::{host, keys, memory, models, plugins, profiles, work},
     openai,
     openapi::{self, Document},
     sent::Limits,
     trace::trace,
+    ui::{Page, Site, site},
 };
 
 /// What every route needs.
@@ -35,14 +37,20 @@ pub(crate) struct App {
     pub(crate) http: Arc<HttpCounts>,
     /// True once the server closes: streams without an end must end then.
     pub(crate) closing: watch::Receiver<bool>,
+    /// How browsers get in, where there is a page for them.
+    pub(crate) logins: Option<Arc<Logins>>,
 }
 
-/// Every route, behind the guard.
-pub(crate) fn router(app: App, who_may: Guard) -> Router {
-    let counts = Arc::clone(&app.http);
-    unguarded(app)
-        .layer(middleware::from_fn_with_state(Arc::new(who_may), guard))
-        .layer(middleware::from_fn_with_state(counts, trace))
+/// Every route, behind the guard; before it the page, where the server has one.
+pub(crate) fn router(app: App, who_may: Guard, page: Option<Page>) -> Router {
+    let (counts, logins) = (Arc::clone(&app.http), app.logins.clone());
+    let who_may = Arc::new(who_may.with_logins(logins.clone()));
+    let mut routes = unguarded(app).layer(middleware::from_fn_with_state(Arc::clone(&who_may), guard));
+    if let (Some(page), Some(logins)) = (page, logins) {
+        let ours = Arc::new(Site { page, guard: who_may, logins });
+        routes = routes.layer(middleware::from_fn_with_state(ours, site));
+    }
+    routes.layer(middleware::from_fn_with_state(counts, trace))
 }
 
 /// Every route, for callers in this process: they may do everything.
@@ -118,6 +126,7 @@ fn controlling() -> OpenApiRouter<App> {
         .routes(routes!(host::doctor))
         .routes(routes!(host::events))
         .routes(routes!(host::options))
+        .routes(routes!(host::login_link))
         .routes(routes!(models::add_model))
         .routes(routes!(models::remove_model))
         .routes(routes!(models::load))

@@ -3,7 +3,7 @@
 use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use ebb_api::Host;
-use ebb_core::{Code, Endpoint, Failure};
+use ebb_core::{Code, Endpoint, Failure, operations::LoginLink};
 use tokio::{
     net::TcpListener,
     sync::watch,
@@ -14,8 +14,10 @@ use crate::{
     connections::Connections,
     guard::Guard,
     inside::Inside,
+    login::{self, Logins},
     routes::{App, inside, router},
     sent::Limits,
+    ui::Page,
 };
 
 /// Where a host listens unless told otherwise. The next ones are tried where it is taken.
@@ -44,6 +46,8 @@ pub struct ServeOptions {
     pub header_time: Duration,
     /// How long a client may take to send a body.
     pub body_time: Duration,
+    /// The page to serve to browsers; `None`: none.
+    pub page: Option<Page>,
 }
 
 impl Default for ServeOptions {
@@ -56,6 +60,7 @@ impl Default for ServeOptions {
             audio_limit_bytes: ebb_core::operations::MAX_AUDIO_BYTES,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
+            page: None,
         }
     }
 }
@@ -78,6 +83,7 @@ pub struct Server {
     endpoint: Endpoint,
     connections: Connections,
     inside: Inside,
+    logins: Option<Arc<Logins>>,
     closing: watch::Sender<bool>,
 }
 
@@ -97,6 +103,8 @@ impl Server {
     /// written.
     pub async fn bind(host: Host, options: ServeOptions) -> Result<Self, Failure> {
         let (listener, port) = listen(options.port).await?;
+        let page = options.page.clone();
+        let logins = page.as_ref().map(|_| Logins::new(port).map(Arc::new)).transpose()?;
         let endpoint = host.publish(&format!("http://{}:{port}", Ipv4Addr::LOCALHOST))?;
         let (closing, is_closing) = watch::channel(false);
         let limits = Limits {
@@ -104,12 +112,18 @@ impl Server {
             audio_bytes: options.audio_limit_bytes,
             body_time: options.body_time,
         };
-        let app = App { host: host.clone(), limits, http: Arc::default(), closing: is_closing };
+        let app = App {
+            host: host.clone(),
+            limits,
+            http: Arc::default(),
+            closing: is_closing,
+            logins: logins.clone(),
+        };
         let keys = host.clone();
         let guard = Guard::new(endpoint.token.clone(), port, move |key| keys.scopes_of_key(key));
         let inside = Inside::new(inside(app.clone()));
-        let connections = Connections::new(listener, router(app, guard), options.header_time);
-        Ok(Self { host, options, endpoint, connections, inside, closing })
+        let connections = Connections::new(listener, router(app, guard, page), options.header_time);
+        Ok(Self { host, options, endpoint, connections, inside, logins, closing })
     }
 
     /// Where it listens, and the token.
@@ -121,6 +135,14 @@ impl Server {
     /// [`run`](Self::run) too; once the server has closed, as a closed host does.
     pub fn inside(&self) -> Inside {
         self.inside.clone()
+    }
+
+    /// A link that lets one browser in to the page, once.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] where [`ServeOptions::page`] is none; [`Code::Internal`] where the system has no randomness to give.
+    pub fn login_link(&self) -> Result<LoginLink, Failure> {
+        login::link(self.logins.as_deref())
     }
 
     /// Serves until a shutdown is asked for, a signal comes, or nothing was loaded for long enough. Then it drains, unloads

@@ -3,6 +3,7 @@
 mod described;
 mod inside;
 mod life;
+mod page;
 mod requests;
 
 use std::{sync::Arc, time::Duration};
@@ -24,8 +25,10 @@ use tower::ServiceExt as _;
 use crate::{
     guard::Guard,
     inside::Inside,
+    login::Logins,
     routes::{App, inside, router},
     sent::Limits,
+    ui::Page,
 };
 
 const TOKEN: &str = "the token";
@@ -61,6 +64,11 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
+        Self::with_page(None)
+    }
+
+    /// With a page for browsers.
+    fn with_page(page: Option<Page>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (closing, is_closing) = watch::channel(false);
         let limits = Limits {
@@ -68,9 +76,10 @@ impl Scene {
             audio_bytes: BODY_LIMIT_BYTES,
             body_time: Duration::from_millis(20),
         };
-        let app = App { host: host(&folder), limits, http: Arc::default(), closing: is_closing };
+        let logins = page.as_ref().map(|_| Arc::new(Logins::new(PORT).unwrap()));
+        let app = App { host: host(&folder), limits, http: Arc::default(), closing: is_closing, logins };
         let inside = Inside::new(inside(app.clone()));
-        let router = router(app, Guard::new(TOKEN.into(), PORT, scopes_of_key));
+        let router = router(app, Guard::new(TOKEN.into(), PORT, scopes_of_key), page);
         Self { router, inside, _folder: folder, closing }
     }
 

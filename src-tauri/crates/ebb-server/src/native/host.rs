@@ -1,13 +1,14 @@
 //! The host itself: its status and end, what is there and missing, the options of ONNX Runtime, events.
 
 use axum::{Json, extract::State, response::Response};
-use ebb_core::operations::{Doctor, HostStatus, OptionList, Shutdown};
+use ebb_core::operations::{Doctor, HostStatus, LoginLink, OptionList, Shutdown};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::Answer;
 use crate::{
     error::Rejection,
+    login,
     routes::App,
     sent::{Asked, Sent},
     stream,
@@ -30,6 +31,12 @@ pub(crate) async fn shutdown(State(app): State<App>, Sent(body): Sent<Shutdown>)
 #[utoipa::path(get, path = "/ebb/v1/doctor", tag = "host", responses((status = 200, body = Doctor)))]
 pub(crate) async fn doctor(State(app): State<App>) -> Answer<Doctor> {
     Ok(Json(app.host.doctor().await?))
+}
+
+/// Makes a link that lets one browser in to the page that this host serves: it works once, for five minutes.
+#[utoipa::path(post, path = "/ebb/v1/login-link", tag = "host", responses((status = 200, body = LoginLink)))]
+pub(crate) async fn login_link(State(app): State<App>) -> Answer<LoginLink> {
+    Ok(Json(login::link(app.logins.as_deref())?))
 }
 
 #[derive(Deserialize, IntoParams)]
