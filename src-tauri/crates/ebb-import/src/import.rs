@@ -111,22 +111,22 @@ fn recognise(src: &Path) -> Result<(), Error> {
     if !src.is_dir() {
         return Err(Error::NotAFolder(src.to_owned()));
     }
-    if src.join("config.json").is_file() && src.join(WEIGHTS_FILE).is_file()
-        || src.join("modules.json").is_file()
-    {
+    if src.join("config.json").is_file() && src.join(WEIGHTS_FILE).is_file() {
         return Ok(());
     }
     let holds = |extension| {
         let entries = src.read_dir().map_err(|source| Error::io(src, source))?;
         Ok(entries.flatten().any(|entry| has_extension(&entry.path(), extension)))
     };
+    let is_onnx = holds("onnx")? || holds("ort")? || src.join("onnx").join(MODEL_FILE).is_file();
+    // What is ONNX already may still have the list of modules of what it was made of.
+    if src.join("modules.json").is_file() && !is_onnx {
+        return Ok(());
+    }
     if holds("gguf")? {
         return Err(Error::FolderOfGguf(src.to_owned()));
     }
-    if holds("onnx")? || src.join("onnx").join(MODEL_FILE).is_file() {
-        return Err(Error::AlreadyOnnx(src.to_owned()));
-    }
-    Ok(())
+    if is_onnx { Err(Error::AlreadyOnnx(src.to_owned())) } else { Ok(()) }
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {

@@ -25,6 +25,11 @@ fn sources_of_other_kinds_are_named() {
     fs::create_dir(source.join("onnx")).unwrap();
     fs::write(source.join("onnx/model.onnx"), "").unwrap();
     assert!(matches!(scene.refused(), Error::AlreadyOnnx(_)));
+    // With what is left of what it was made of.
+    for name in ["config.json", "modules.json"] {
+        fs::write(source.join(name), "{}").unwrap();
+        assert!(matches!(scene.refused(), Error::AlreadyOnnx(_)), "{name}");
+    }
 
     let file =
         import(&source.join("onnx/model.onnx"), &scene.destination(), Options::default(), &mut unheard);
