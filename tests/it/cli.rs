@@ -8,6 +8,7 @@ mod demo;
 mod hosts;
 mod hub;
 mod keys;
+mod page;
 mod speech;
 mod vectors;
 

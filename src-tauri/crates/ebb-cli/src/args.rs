@@ -30,7 +30,7 @@ pub(crate) use plugin::{GrantArgs, PluginCommand, RunArgs as PluginRunArgs, Want
 pub(crate) use pull::PullArgs;
 pub(crate) use rag::{RagCommand, RagModels};
 pub(crate) use request::RequestArgs;
-pub(crate) use server::{RunArgs as ServerRunArgs, ServerCommand};
+pub(crate) use server::{RunArgs as ServerRunArgs, ServerCommand, StartArgs};
 pub(crate) use transcribe::{TranscribeArgs, TranscriptFormat};
 pub(crate) use vectors::{EmbedArgs, TensorArgs};
 
@@ -50,6 +50,7 @@ Errors are written to stderr as 'error: ...' and 'hint: ...', with --json as one
 Environment:
   EBB_HOME         where Ebb keeps models.json, profiles, its log and who its host is
   EBB_WORKER       the program ebb-worker, where it is not beside ebb
+  EBB_UI           the folder of the built page, where this program has none or another is wanted
   EBB_LOG          what the host logs: error, warn, info (default), debug, trace
   ORT_DYLIB_PATH   the ONNX Runtime library to use
   NO_COLOR         no colours where this is set";
@@ -121,6 +122,10 @@ pub(crate) enum Command {
     /// The host process that looks after loaded models
     #[command(subcommand, alias = "service")]
     Server(ServerCommand),
+    /// Print a link that opens the page of the app in a browser on this machine
+    ///
+    /// It works once, for five minutes. Where no host runs, one is started with its page.
+    Ui,
     /// Look at what is there and what is missing, and say how to get it
     Doctor,
     /// Watch memory rise under real work and go down again, live

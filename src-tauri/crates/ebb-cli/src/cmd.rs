@@ -46,7 +46,8 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
         Command::Model(ModelCommand::Import { source, dest, force }) => {
             wait_for(import::run(source, dest, force, out))
         }
-        Command::Server(ServerCommand::Run(args)) => server::run(args),
+        Command::Server(ServerCommand::Run(args)) => server::run(args, out),
+        Command::Server(ServerCommand::Openapi) => server::openapi(out),
         asked => {
             let places = Places::from_env()?;
             wait_for(async {
@@ -64,6 +65,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Result {
                     Command::Run(args) => run::run(args, &places, out).await,
                     Command::Profile(command) => profile::run(command, &places, out).await,
                     Command::Server(command) => server::control(command, &places, out).await,
+                    Command::Ui => server::ui(&places, out).await,
                     Command::Doctor => doctor::run(&places, out).await,
                     Command::Demo(args) => demo::run(&args, &places, out).await,
                     Command::Options { .. } | Command::Completions { .. } | Command::Man { .. } => Ok(()),

@@ -35,7 +35,7 @@ pub(crate) fn running(places: &Places) -> Result<Option<Client>> {
 pub(crate) async fn connect(places: &Places) -> Result<Client> {
     match running(places)? {
         Some(client) => Ok(client),
-        None => start(places, Start { port: None, idle_exit: Some(IDLE_EXIT) }).await,
+        None => start(places, Start { port: None, idle_exit: Some(IDLE_EXIT), ui: false }).await,
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) use embed::{embed_summary, preview, tensors_written};
 pub(crate) use find::{Offer, Offers, PullReport, offers, pull_report};
 pub(crate) use generate::{generate_summary, transcribe_summary, transcript};
 pub(crate) use given::runtime_options;
-pub(crate) use host::{doctor, estimate, host_status};
+pub(crate) use host::{doctor, estimate, host_status, login_link};
 pub(crate) use key::{added_key, key_list};
 pub(crate) use live::Live;
 pub(crate) use look::Look;

@@ -5,8 +5,9 @@ use std::{io::ErrorKind, path::PathBuf, time::Duration};
 use ebb_core::{
     Code, Endpoint, ErrorBody, Failure, Places, format_bytes,
     operations::{
-        AddKey, AddModel, AddedKey, Doctor, HostStatus, InstallPlugin, KeyEntry, KeyList, MAX_BODY_BYTES,
-        ModelEntry, ModelList, OptionList, PluginEntry, PluginList, Profile, ProfileList, Shutdown,
+        AddKey, AddModel, AddedKey, Doctor, HostStatus, InstallPlugin, KeyEntry, KeyList, LoginLink,
+        MAX_BODY_BYTES, ModelEntry, ModelList, OptionList, PluginEntry, PluginList, Profile, ProfileList,
+        Shutdown,
     },
 };
 use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
@@ -93,6 +94,14 @@ impl Client {
     /// See [`Error`].
     pub async fn shutdown(&self, drain_ms: Option<u64>) -> Result<HostStatus, Error> {
         self.post(&["shutdown"], &Shutdown { drain_ms }).await
+    }
+
+    /// A link that lets one browser on this machine in to the host's page, once.
+    ///
+    /// # Errors
+    /// See [`Error`]; [`Error::Refused`] where the host serves no page.
+    pub async fn login_link(&self) -> Result<LoginLink, Error> {
+        self.post(&["login-link"], &serde_json::Map::new()).await
     }
 
     /// What is there and what is missing.

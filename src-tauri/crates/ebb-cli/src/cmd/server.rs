@@ -8,53 +8,66 @@ use std::{
     time::Duration,
 };
 
+use ebb_client::Client;
 use ebb_core::{Code, Failure, Places, operations::HostStatus};
-use ebb_server::ServeOptions;
+use ebb_server::{Page, ServeOptions, Server};
 use tracing_subscriber::EnvFilter;
 
 use super::interrupt::or_interrupt;
 use crate::{
-    args::{ServerCommand, ServerRunArgs},
+    args::{ServerCommand, ServerRunArgs, StartArgs},
     error::{Error, Result, storage},
     host::{self, How, Start},
     render::{self, Out, note},
 };
 
 /// Is the host, until it is told to end.
-pub(super) fn run(args: ServerRunArgs) -> Result {
+pub(super) fn run(args: ServerRunArgs, out: &mut Out) -> Result {
     let filter = EnvFilter::try_from_env("EBB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let terminal = io::IsTerminal::is_terminal(&io::stderr());
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(terminal).with_writer(io::stderr).init();
     let places = Places::from_env()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Before a host is: one that cannot do what it was started for is none.
+    let page = args.start.ui.then(Page::find).transpose()?;
     runtime.block_on(async {
         let host = ebb_api::Host::open(places, ebb_api::Settings::default())?;
         let options = ServeOptions {
-            port: args.port.port,
+            port: args.start.port,
             idle_exit: args.idle_exit.map(Duration::from_secs),
+            page,
             ..ServeOptions::default()
         };
-        ebb_server::serve(host, options).await?;
+        let server = Server::bind(host, options).await?;
+        if args.start.ui {
+            out.show(&server.login_link()?, render::login_link)?;
+            out.flush()?;
+        }
+        server.run().await?;
         Ok(())
     })
+}
+
+/// Prints the description of every route.
+pub(super) fn openapi(out: &mut Out) -> Result {
+    Ok(out.write_all(ebb_server::openapi_json().as_bytes())?)
 }
 
 /// Everything about the host but being it.
 pub(super) async fn control(command: ServerCommand, places: &Places, out: &mut Out) -> Result {
     match command {
-        ServerCommand::Start { port } => {
-            if let Some(client) = host::running(places)? {
-                let status = client.status().await?;
+        ServerCommand::Start(args) => match host::running(places)? {
+            Some(client) => {
                 note("a host is running already\n");
-                return out.show(&status, render::host_status);
+                shown(&client, args.ui, out).await
             }
-            start(places, port.port, out).await
-        }
+            None => start(places, args, out).await,
+        },
         ServerCommand::Stop => {
             said(host::stop(places).await?);
             if out.json { out.show(&not_running(), render::host_status) } else { Ok(()) }
         }
-        ServerCommand::Restart { port } => restart(places, port.port, out).await,
+        ServerCommand::Restart(args) => restart(places, args, out).await,
         ServerCommand::Status => match host::running(places)? {
             Some(client) => out.show(&client.status().await?, render::host_status),
             None => {
@@ -66,19 +79,35 @@ pub(super) async fn control(command: ServerCommand, places: &Places, out: &mut O
             Err(Error::Interrupted) => Ok(()),
             other => other,
         },
-        // Done before this, on a runtime of its own.
-        ServerCommand::Run(_) => Ok(()),
+        // Done before this, without looking for a host.
+        ServerCommand::Run(_) | ServerCommand::Openapi => Ok(()),
     }
 }
 
-async fn start(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
-    let client = host::start(places, Start { port, idle_exit: None }).await?;
+/// Prints a link to the page of the host that runs; where none does, one is started.
+pub(super) async fn ui(places: &Places, out: &mut Out) -> Result {
+    match host::running(places)? {
+        Some(client) => shown(&client, true, out).await,
+        None => start(places, StartArgs { port: None, ui: true }, out).await,
+    }
+}
+
+async fn start(places: &Places, StartArgs { port, ui }: StartArgs, out: &mut Out) -> Result {
+    let client = host::start(places, Start { port, idle_exit: None, ui }).await?;
+    shown(&client, ui, out).await
+}
+
+/// What a person is told of a host that runs now: how to open its page where that was asked for, else how it fares.
+async fn shown(client: &Client, ui: bool, out: &mut Out) -> Result {
+    if ui {
+        return out.show(&client.login_link().await?, render::login_link);
+    }
     out.show(&client.status().await?, render::host_status)
 }
 
 /// Comes up again where it was, so that those who know its address find it; elsewhere only where that port was taken
 /// meanwhile and nobody asked for it.
-async fn restart(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
+async fn restart(places: &Places, StartArgs { port, ui }: StartArgs, out: &mut Out) -> Result {
     if let (Some(port), Some(client)) = (port, host::running(places)?)
         && host::port_of(client.endpoint()) != Some(port)
     {
@@ -92,11 +121,11 @@ async fn restart(places: &Places, port: Option<u16>, out: &mut Out) -> Result {
         How::Asked { port } | How::Killed { port } => port,
     };
     match (port, before) {
-        (None, Some(before)) => match start(places, Some(before), out).await {
-            Err(Error::NoHost(_)) => start(places, None, out).await,
+        (None, Some(before)) => match start(places, StartArgs { port: Some(before), ui }, out).await {
+            Err(Error::NoHost(_)) => start(places, StartArgs { port: None, ui }, out).await,
             other => other,
         },
-        (asked, _) => start(places, asked, out).await,
+        (port, _) => start(places, StartArgs { port, ui }, out).await,
     }
 }
 

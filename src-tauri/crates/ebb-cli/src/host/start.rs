@@ -28,6 +28,8 @@ const LOG_LIMIT_BYTES: u64 = 8 << 20;
 pub(crate) struct Start {
     pub(crate) port: Option<u16>,
     pub(crate) idle_exit: Option<Duration>,
+    /// With the page for browsers.
+    pub(crate) ui: bool,
 }
 
 /// Starts `ebb server run` as a process of its own and waits until it answers. Where two start a host at the same moment,
@@ -68,12 +70,14 @@ fn spawn(places: &Places, how: Start) -> Result<(Child, PathBuf, u64)> {
     let open = || File::options().create(true).append(true).open(&log);
     let file = open().map_err(|error| no_host(storage("open the log", &log, &error)))?;
     let log_from = file.metadata().map_or(0, |meta| meta.len());
-    let errors = file.try_clone().map_err(|error| no_host(storage("open the log", &log, &error)))?;
     let program = std::env::current_exe()?;
     let mut command = Command::new(&program);
     command.args(["--json", "--color=never", "server", "run"]);
     if let Some(port) = how.port {
         command.args(["--port", &port.to_string()]);
+    }
+    if how.ui {
+        command.arg("--ui");
     }
     if let Some(idle) = how.idle_exit {
         command.args(["--idle-exit", &idle.as_secs().to_string()]);
@@ -83,7 +87,8 @@ fn spawn(places: &Places, how: Start) -> Result<(Child, PathBuf, u64)> {
         command.env("EBB_HOME", &places.home);
     }
     // The folder that one happened to stand in should not be held by a host.
-    command.current_dir(&places.home).stdin(Stdio::null()).stdout(file).stderr(errors);
+    // It logs to stderr. What it prints, a link that lets a browser in, belongs in no log.
+    command.current_dir(&places.home).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     detach(&mut command);
     let child = command.spawn().map_err(|error| no_host(storage("start", &program, &error)))?;
     Ok((child, log, log_from))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ebb_core::{
     format_bytes,
-    operations::{CheckState, Doctor, Estimate, HostStatus},
+    operations::{CheckState, Doctor, Estimate, HostStatus, LoginLink},
 };
 
 use super::{Look, Table, stats::duration};
@@ -28,6 +28,14 @@ pub(crate) fn host_status(status: &HostStatus, look: Look) -> String {
     };
     let _ = writeln!(text, "models    {models}");
     text
+}
+
+/// A link to the page of the host. The address stands alone in its line, to be followed or copied.
+pub(crate) fn login_link(link: &LoginLink, look: Look) -> String {
+    let life = duration(link.expires_in_ms);
+    let how =
+        format!("open it in a browser on this machine within {life}; it works once, 'ebb ui' makes another");
+    format!("{}\n{}\n", look.bold(&link.url), look.dim(&how))
 }
 
 /// What is there, what is missing, and how to get it.
@@ -103,6 +111,15 @@ mod tests {
         assert!(text.ends_with("models    smollm2, moonshine on the way back\n"), "{text}");
         status.running = false;
         assert!(host_status(&status, Look::plain()).starts_with("no host is running"));
+    }
+
+    #[test]
+    fn a_link_stands_alone_in_its_line() {
+        let link = LoginLink { url: "http://127.0.0.1:4770/login?once=1".into(), expires_in_ms: 300_000 };
+        insta::assert_snapshot!(login_link(&link, Look::plain()), @r"
+        http://127.0.0.1:4770/login?once=1
+        open it in a browser on this machine within 5 min 0 s; it works once, 'ebb ui' makes another
+        ");
     }
 
     #[test]
