@@ -36,6 +36,8 @@ export const app = {
   skip: 'Skip to content',
   connecting: 'Connecting to the host…',
   lost: 'The host does not answer. What is shown is what was known last; the page goes on by itself when it is back.',
+  unknownHere:
+    'The host was started anew and does not know this browser. Run `ebb ui` in a terminal and open the link that it prints, in this browser: this page then goes on by itself.',
   /** Under the name, in the side bar. */
   machine: (available: string, total: string) => `${available} free of ${total}`,
 };
