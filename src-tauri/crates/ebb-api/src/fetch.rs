@@ -69,7 +69,6 @@ impl PullStream {
                 self.last_told = Some(Instant::now());
                 return Some(PullPiece::Progress(progress));
             }
-            else => work.await,
         };
         self.work = None;
         Some(match ended.map_err(failed_task).flatten() {

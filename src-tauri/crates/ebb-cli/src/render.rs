@@ -16,6 +16,7 @@ mod options;
 mod plugin;
 mod rag;
 mod record;
+mod shrink;
 mod stats;
 mod table;
 
@@ -45,6 +46,7 @@ pub(crate) use plugin::{
 };
 pub(crate) use rag::{citations, ingest_report, plugin_index};
 pub(crate) use record::{recorded, token_counts};
+pub(crate) use shrink::shrink_all_report;
 pub(crate) use stats::{sample_line, shrink_report, stats};
 pub(crate) use table::{Table, wrapped};
 

@@ -29,11 +29,14 @@ mod client;
 mod embed;
 mod error;
 mod events;
+mod fetch;
 mod generate;
 mod lines;
 mod model;
 mod plugin;
+mod recording;
 mod runtime;
+mod system;
 mod tensor;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,10 @@ impl Model {
         Self { client, alias }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Its alias.
     pub fn alias(&self) -> &str {
         &self.alias

@@ -34,6 +34,10 @@ impl Plugin {
         Self { client, id }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Its id.
     pub fn id(&self) -> &str {
         &self.id
@@ -175,7 +179,7 @@ impl Plugin {
 pub struct Pieces<T>(BoxStream<'static, Result<T, Error>>);
 
 impl<T> Pieces<T> {
-    fn new(pieces: impl Stream<Item = Result<T, Error>> + Send + 'static) -> Self {
+    pub(crate) fn new(pieces: impl Stream<Item = Result<T, Error>> + Send + 'static) -> Self {
         Self(pieces.boxed())
     }
 }
@@ -210,7 +214,7 @@ impl<T> fmt::Debug for Pieces<T> {
 }
 
 /// `None` as state: the last piece was read, nothing may follow. `sort` says of a piece whether it is the last.
-async fn next<T: DeserializeOwned>(
+pub(crate) async fn next<T: DeserializeOwned>(
     lines: Option<Lines>,
     sort: impl FnOnce(T) -> Result<(T, bool), Error>,
 ) -> Result<Option<(T, Option<Lines>)>, Error> {
@@ -220,7 +224,7 @@ async fn next<T: DeserializeOwned>(
 }
 
 /// A line of a stream that has no end of its own.
-async fn next_line<T: DeserializeOwned>(mut lines: Lines) -> Result<Option<(T, Lines)>, Error> {
+pub(crate) async fn next_line<T: DeserializeOwned>(mut lines: Lines) -> Result<Option<(T, Lines)>, Error> {
     while let Some(line) = lines.next().await? {
         if !line.is_empty() {
             let piece = serde_json::from_slice(&line)

@@ -1,6 +1,8 @@
 //! Requests and answers against a server of one canned answer.
 
+mod fetched;
 mod plugins;
+mod recorded;
 
 use ebb_core::{
     Code, DType, EventKind, Places, TensorSpec,
@@ -32,8 +34,6 @@ async fn a_request_carries_the_token_and_an_alias_is_encoded() {
 }
 
 #[tokio::test]
-async fn an_alias_that_an_address_would_swallow_is_not_sent() {
-#[tokio::test]
 async fn a_link_to_the_page_is_asked_for() {
     let (client, asked) =
         answer("200 OK", r#"{"url": "http://127.0.0.1:4770/login?once=1", "expires_in_ms": 300000}"#);
@@ -42,6 +42,8 @@ async fn a_link_to_the_page_is_asked_for() {
     assert!(asked.join().unwrap().starts_with("POST /ebb/v1/login-link HTTP/1.1\r\n"));
 }
 
+#[tokio::test]
+async fn an_alias_that_an_address_would_swallow_is_not_sent() {
     let (client, _) = answer("200 OK", "{}");
     for alias in ["", ".", ".."] {
         let Err(Error::Refused(failure)) = client.model(alias).unload().await else { panic!("{alias}") };

@@ -21,7 +21,7 @@ use crate::{
     heap::give_back,
     login::Logins,
     metrics::{self, HttpCounts},
-    native::{host, keys, memory, models, plugins, profiles, work},
+    native::{fetch, host, keys, log, memory, models, plugins, profiles, recording, system, work},
     openai,
     openapi::{self, Document},
     sent::Limits,
@@ -127,12 +127,21 @@ fn controlling() -> OpenApiRouter<App> {
         .routes(routes!(host::events))
         .routes(routes!(host::options))
         .routes(routes!(host::login_link))
+        .routes(routes!(log::host_log))
+        .routes(routes!(system::system))
+        .routes(routes!(fetch::pull_model))
+        .routes(routes!(fetch::import_model))
+        .routes(routes!(fetch::demo_models))
         .routes(routes!(models::add_model))
         .routes(routes!(models::remove_model))
         .routes(routes!(models::load))
         .routes(routes!(models::unload))
         .routes(routes!(models::estimate))
+        .routes(routes!(models::check_options))
         .routes(routes!(memory::shrink))
+        .routes(routes!(memory::shrink_all))
+        .routes(routes!(recording::recording))
+        .routes(routes!(recording::replay))
         .routes(routes!(memory::shrink_after_next_run))
         .routes(routes!(memory::runtime_options, memory::set_runtime_option))
         .routes(routes!(profiles::profiles))

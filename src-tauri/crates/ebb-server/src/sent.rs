@@ -66,6 +66,17 @@ impl FromRequest<App> for File {
     }
 }
 
+/// A text as body; whether it is one is for the operation to say.
+pub(crate) struct Text(pub(crate) Bytes);
+
+impl FromRequest<App> for Text {
+    type Rejection = Rejection;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Rejection> {
+        Ok(Self(read(request, app.limits.of_json()).await?))
+    }
+}
+
 /// The parameters after the question mark.
 pub(crate) struct Asked<T>(pub(crate) T);
 

@@ -3,6 +3,7 @@
 mod described;
 mod inside;
 mod life;
+mod operations;
 mod page;
 mod requests;
 

@@ -69,10 +69,14 @@ pub(crate) enum ModelCommand {
         #[arg(long)]
         watch: bool,
     },
-    /// Give the free memory of a model's arenas back to the system
+    /// Give the free memory of a model's arenas back to the system, or that of all models
     Shrink {
         /// Alias of the model
-        model: String,
+        #[arg(required_unless_present = "all")]
+        model: Option<String>,
+        /// Every model in memory
+        #[arg(long, conflicts_with_all = ["model", "after_next_run"])]
+        all: bool,
         /// Not now but once, when the next request has been answered
         #[arg(long)]
         after_next_run: bool,

@@ -5,7 +5,7 @@ use std::path::Path;
 use ebb_core::{Places, operations::ModelEntry};
 use ebb_hub::{Caches, FoundModel, Source, find};
 
-use super::{import::quoted, pull::plain_alias};
+use super::import::quoted;
 use crate::{
     error::Result,
     host,
@@ -43,7 +43,7 @@ fn alias_of(model: &FoundModel) -> String {
     let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
     // The name of a GGUF file says it all; Ollama's have none.
     let whole = model.source != Source::Ollama && model.path.extension().is_some_and(|end| end == "gguf");
-    plain_alias(&match rest {
+    ebb_api::alias_of(&match rest {
         "" | "latest" => last(name),
         rest if whole => last(rest),
         rest => format!("{}-{rest}", last(name)),

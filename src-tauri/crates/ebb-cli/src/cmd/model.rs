@@ -55,8 +55,16 @@ pub(super) async fn run(command: ModelCommand, places: &Places, out: &mut Out) -
                 other => other,
             }
         }
-        ModelCommand::Shrink { model: alias, after_next_run, device } => {
-            shrink(&model(alias), after_next_run, device, out).await
+        ModelCommand::Shrink { model: alias, all: _, after_next_run, device } => {
+            let targets = targets(device);
+            match alias {
+                Some(alias) => shrink(&model(alias), after_next_run, targets, out).await,
+                None => {
+                    let report = client.shrink_all(targets).await?;
+                    out.show(&report, render::shrink_all_report)?;
+                    if report.failed.is_empty() { Ok(()) } else { Err(Error::Reported(1)) }
+                }
+            }
         }
         ModelCommand::SetRuntimeOption { model: alias, option } => {
             let options = model(alias).set_runtime_option(&option.key, &option.value).await?;
@@ -95,9 +103,13 @@ async fn add(client: &Client, path: &Path, alias: Option<String>, out: &mut Out)
     out.show(&entry, render::model_entry)
 }
 
-async fn shrink(model: &Model, after_next_run: bool, devices: Vec<DeviceArg>, out: &mut Out) -> Result {
+/// The devices that were typed; `None`: every one.
+fn targets(devices: Vec<DeviceArg>) -> Option<Vec<Target>> {
     let targets: Vec<Target> = devices.into_iter().flat_map(|DeviceArg(targets)| targets).collect();
-    let targets = (!targets.is_empty()).then_some(targets);
+    (!targets.is_empty()).then_some(targets)
+}
+
+async fn shrink(model: &Model, after_next_run: bool, targets: Option<Vec<Target>>, out: &mut Out) -> Result {
     if after_next_run {
         let armed = model.runtime().shrink_after_next_run(targets).await?;
         return out.show(&armed, |armed, look| {

@@ -5,11 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ebb_api::{alias_of, downloaded_weights, model_folder};
 use ebb_core::{
     Code, Failure, Places,
     operations::{AddModel, ModelEntry},
 };
-use ebb_hub::{Format, Hub, Plan, Progress, Pulled, Work};
+use ebb_hub::{Hub, Plan, Progress, Pulled, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{import, interrupt::or_interrupt};
@@ -20,12 +21,9 @@ use crate::{
     render::{self, Out, PullReport, note},
 };
 
-/// What an alias may hold at most.
-const LONGEST_ALIAS: usize = 64;
-
 pub(super) async fn run(args: PullArgs, places: &Places, out: &mut Out) -> Result {
     let PullArgs { model: reference, alias, revision, force } = args;
-    let alias = alias.unwrap_or_else(|| plain_alias(&reference.name));
+    let alias = alias.unwrap_or_else(|| alias_of(&reference.name));
     let hub = Hub::from_env().map_err(Failure::from)?;
     let known = host::connect(places).await?.models().await?.models;
     let plan =
@@ -40,7 +38,7 @@ pub(super) async fn run(args: PullArgs, places: &Places, out: &mut Out) -> Resul
         (None, None)
     } else {
         let pulled = or_interrupt(pull(&hub, &plan, &models, force, out)).await?;
-        let imported = match weights(&pulled) {
+        let imported = match downloaded_weights(&pulled) {
             Some(weights) => Some(import::made(weights, folder.clone(), force, out).await?),
             None => None,
         };
@@ -48,24 +46,6 @@ pub(super) async fn run(args: PullArgs, places: &Places, out: &mut Out) -> Resul
     };
     let model = add(places, folder, alias).await?;
     out.show(&PullReport { model, pulled, imported }, render::pull_report)
-}
-
-/// The folder that becomes a model: the downloaded one, or the one that is made of it.
-fn model_folder(models: &Path, plan: &Plan) -> PathBuf {
-    let name = plan.folder_name();
-    models.join(if plan.format.needs_import() { format!("{name}--onnx") } else { name })
-}
-
-/// What is to be imported of what came; `None` where it loads as it is.
-fn weights(pulled: &Pulled) -> Option<PathBuf> {
-    match pulled.format {
-        Format::Onnx | Format::Genai => None,
-        Format::Safetensors => Some(pulled.folder.clone()),
-        Format::Gguf => {
-            let file = pulled.files.iter().find(|file| file.path.to_ascii_lowercase().ends_with(".gguf"));
-            file.map(|file| pulled.folder.join(&file.path))
-        }
-    }
 }
 
 /// Downloads, with a bar where somebody looks.
@@ -130,40 +110,4 @@ async fn add(places: &Places, path: PathBuf, alias: String) -> Result<ModelEntry
 
 fn holds_something(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
-}
-
-/// The plain name in lower case that is nearest to a model's name.
-pub(super) fn plain_alias(name: &str) -> String {
-    let mut alias = String::new();
-    for c in name.to_ascii_lowercase().chars() {
-        let plain = c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-        if plain {
-            alias.push(c);
-        } else if !alias.ends_with('-') {
-            alias.push('-');
-        }
-    }
-    let alias = alias.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
-    let alias: String = alias.chars().take(LONGEST_ALIAS).collect();
-    let alias = alias.trim_end_matches(['-', '.', '_']);
-    if alias.is_empty() { "model".to_owned() } else { alias.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_alias_is_plain() {
-        for (name, want) in [
-            ("All-MiniLM-L6-v2", "all-minilm-l6-v2"),
-            ("Qwen2.5_0.5B", "qwen2.5_0.5b"),
-            ("--x--y", "x-y"),
-            ("模型", "model"),
-            ("a b/c:d", "a-b-c-d"),
-            (&"x".repeat(80), &"x".repeat(64)),
-        ] {
-            assert_eq!(plain_alias(name), want, "{name}");
-        }
-    }
 }

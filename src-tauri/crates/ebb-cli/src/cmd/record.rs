@@ -7,25 +7,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ebb_client::{Client, EventStream, Model};
+use ebb_client::{Client, Pieces};
 use ebb_core::{
-    Code, Event, EventKind, Failure, KeepAlive, ModelKind, RunReport, Sample, ShrinkReport, operations::Stats,
+    Code, Failure, KeepAlive,
+    operations::{RecordingEvent, RecordingLine},
 };
 use futures_util::StreamExt as _;
 use serde::Serialize;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::timeout;
 
 use super::interrupt::or_interrupt;
 use crate::{
     error::{Error, Result, storage},
     render::{self, Out, note},
 };
-
-/// Between requests the model is sampled this often.
-const SAMPLE_EVERY: Duration = Duration::from_secs(1);
-
-/// Version of the format, in its first line.
-const VERSION: u32 = 1;
 
 /// What was recorded.
 #[derive(Debug, Default, Serialize)]
@@ -38,23 +33,6 @@ pub(crate) struct Recorded {
     pub(crate) took_ms: u64,
 }
 
-/// A line of a recording.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Line<'a> {
-    Trace { version: u32, kind: ModelKind, provider: &'a str, load_ms: u64, after_load: &'a Sample },
-    Run(&'a RunReport),
-    Sample(&'a Sample),
-    Shrink { cause: &'a str, report: &'a ShrinkReport },
-}
-
-#[derive(Debug, Serialize)]
-struct Timed<'a> {
-    at_ms: u64,
-    #[serde(flatten)]
-    line: Line<'a>,
-}
-
 /// Records `alias` into `file` for so long, or until Ctrl-C, or until the model is unloaded.
 pub(super) async fn run(
     client: &Client,
@@ -64,26 +42,12 @@ pub(super) async fn run(
     force: bool,
     out: &mut Out,
 ) -> Result {
-    let model = client.model(alias);
-    let info = model.info().await?;
-    // First the listening, so that nothing is missed between the two.
-    let events = client.events(Some(alias)).await?;
-    let stats = model.runtime().stats().await?;
-    let loaded = info.info.as_ref().map_or("", |info| info.provider.as_str());
+    let lines = client.model(alias).record().await?;
     let mut recording = Recording::create(alias, file, force)?;
-    let load_ms = info.info.as_ref().map_or(0, |info| info.load_ms);
-    let after_load = &stats.after_load;
-    recording.write(Line::Trace {
-        version: VERSION,
-        kind: info.kind,
-        provider: loaded,
-        load_ms,
-        after_load,
-    })?;
     if !out.json {
         note(&format!("recording '{alias}' into {}; Ctrl-C ends it\n", file.display()));
     }
-    let going_on = record(&model, events, stats, &mut recording);
+    let going_on = copy(lines, &mut recording);
     let time = match time {
         Some(KeepAlive::For(time)) => time,
         // Longer than anybody waits.
@@ -96,34 +60,11 @@ pub(super) async fn run(
     out.show(&recording.finish(), render::recorded)
 }
 
-async fn record(model: &Model, mut events: EventStream, first: Stats, recording: &mut Recording) -> Result {
-    let mut every = interval(SAMPLE_EVERY);
-    every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut last = first.now;
-    recording.write(Line::Sample(&last))?;
-    loop {
-        tokio::select! {
-            event = events.next() => match event {
-                Some(event) => if !recording.event(&event?)? { return Ok(()) },
-                None => return Ok(()),
-            },
-            _ = every.tick() => match model.runtime().stats().await {
-                // While nothing changes a line a second says nothing.
-                Ok(stats) if same(&stats.now, &last) => {}
-                Ok(stats) => {
-                    last = stats.now;
-                    recording.write(Line::Sample(&last))?;
-                }
-                // It restarts, or was unloaded: then the event says so.
-                Err(_) => {}
-            },
-        }
+async fn copy(mut lines: Pieces<RecordingLine>, recording: &mut Recording) -> Result {
+    while let Some(line) = lines.next().await {
+        recording.write(&line?)?;
     }
-}
-
-/// Whether the two differ in nothing but their time.
-fn same(one: &Sample, other: &Sample) -> bool {
-    one.runs == other.runs && one.arenas == other.arenas && one.pools == other.pools
+    Ok(())
 }
 
 struct Recording {
@@ -145,44 +86,18 @@ impl Recording {
         Ok(Self { file, began: Instant::now(), recorded })
     }
 
-    /// Writes what belongs into a recording; false once there is nothing more to come.
-    fn event(&mut self, event: &Event) -> Result<bool> {
-        match &event.kind {
-            EventKind::Run { outcome, took_us, items, queued, after, .. } => {
-                let report = RunReport {
-                    model: event.model.clone(),
-                    outcome: *outcome,
-                    took_us: *took_us,
-                    items: *items,
-                    queued: *queued,
-                    after: after.clone(),
-                };
-                self.recorded.runs += 1;
-                self.write(Line::Run(&report))?;
-            }
-            EventKind::Shrink { cause, report } => {
-                self.recorded.shrinks += 1;
-                self.write(Line::Shrink { cause, report })?;
-            }
-            EventKind::Unloaded { .. } => return Ok(false),
-            _ => {}
-        }
-        Ok(true)
-    }
-
     /// Each line is whole in the file before the next begins: what is recorded so far is good whatever happens.
-    fn write(&mut self, line: Line<'_>) -> Result {
-        if matches!(line, Line::Sample(_)) {
-            self.recorded.samples += 1;
+    fn write(&mut self, line: &RecordingLine) -> Result {
+        match line.event {
+            RecordingEvent::Run(_) => self.recorded.runs += 1,
+            RecordingEvent::Sample(_) => self.recorded.samples += 1,
+            RecordingEvent::Shrink { .. } => self.recorded.shrinks += 1,
+            RecordingEvent::Trace(_) | RecordingEvent::Pressure { .. } => {}
         }
-        let first = matches!(line, Line::Trace { .. });
-        let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut text =
-            if first { serde_json::to_vec(&line) } else { serde_json::to_vec(&Timed { at_ms, line }) }
-                .map_err(std::io::Error::from)?;
+        let mut text = serde_json::to_vec(line).map_err(std::io::Error::from)?;
         text.push(b'\n');
-        let path = self.recorded.file.clone();
-        self.file.write_all(&text).map_err(|error| storage("write", &path, &error))
+        let path = &self.recorded.file;
+        self.file.write_all(&text).map_err(|error| storage("write", path, &error))
     }
 
     fn finish(self) -> Recorded {
@@ -193,13 +108,9 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
-    use ebb_core::{Memory, Outcome};
+    use ebb_core::{Memory, ModelKind, Outcome, RunReport, Sample, operations::RecordingHead};
 
     use super::*;
-
-    fn event(kind: EventKind) -> Event {
-        Event { seq: 1, time_ms: 1, model: "m".into(), kind }
-    }
 
     #[test]
     fn a_recording_is_whole_lines_without_texts() {
@@ -207,39 +118,40 @@ mod tests {
         let path = folder.path().join("trace.jsonl");
         let sample = Sample::new("m", 5, 1, Memory { resident_bytes: 7, ..Memory::default() });
         let mut recording = Recording::create("m", &path, false).unwrap();
-        recording
-            .write(Line::Trace {
-                version: VERSION,
-                kind: ModelKind::Embeddings,
-                provider: "cpu",
-                load_ms: 9,
-                after_load: &sample,
-            })
-            .unwrap();
-        let run = EventKind::Run {
-            run: 1,
+        let head = RecordingHead {
+            version: 1,
+            kind: ModelKind::Embeddings,
+            provider: "cpu".into(),
+            load_ms: 9,
+            after_load: sample.clone(),
+        };
+        let run = RunReport {
+            model: "m".into(),
             outcome: Outcome::Ok,
             took_us: 9,
             items: 2,
-            cap_retries: 0,
             queued: 3,
             after: sample,
         };
-        assert!(recording.event(&event(run)).unwrap());
-        assert!(recording.event(&event(EventKind::Loading)).unwrap(), "not of interest, but more may come");
-        let unloaded = EventKind::Unloaded { resident_before_bytes: 1, worker_gone: true };
-        assert!(!recording.event(&event(unloaded)).unwrap());
+        let pressure = RecordingEvent::Pressure { available_bytes: 1, total_bytes: 2 };
+        for (at_ms, event) in
+            [(None, RecordingEvent::Trace(head)), (Some(4), RecordingEvent::Run(run)), (Some(5), pressure)]
+        {
+            recording.write(&RecordingLine { at_ms, event }).unwrap();
+        }
         assert_eq!(recording.finish().runs, 1);
 
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines.len(), 2);
+        assert_eq!(lines.len(), 3);
         assert_eq!((&lines[0]["trace"]["version"], &lines[0]["trace"]["load_ms"]), (&1.into(), &9.into()));
         assert_eq!(lines[0]["trace"]["after_load"]["resident_bytes"], 7);
-        assert!(lines[1]["at_ms"].is_u64());
-        assert_eq!(lines[1]["run"]["queued"], 3);
+        assert_eq!(lines[0].get("at_ms"), None);
+        assert_eq!((&lines[1]["at_ms"], &lines[1]["run"]["queued"]), (&4.into(), &3.into()));
         assert_eq!(lines[1]["run"]["after"]["at_ms"], 5);
+        let trace = ebb_trace::Trace::read(text.as_bytes()).unwrap();
+        assert_eq!(trace.entries.len(), 2, "what replays a recording reads it");
 
         let Err(Error::Failure(failure)) = Recording::create("m", &path, false) else { panic!() };
         assert_eq!(failure.code, Code::AlreadyExists);

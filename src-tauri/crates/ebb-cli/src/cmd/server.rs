@@ -11,7 +11,7 @@ use std::{
 use ebb_client::Client;
 use ebb_core::{Code, Failure, Places, operations::HostStatus};
 use ebb_server::{Page, ServeOptions, Server};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use super::interrupt::or_interrupt;
 use crate::{
@@ -25,7 +25,9 @@ use crate::{
 pub(super) fn run(args: ServerRunArgs, out: &mut Out) -> Result {
     let filter = EnvFilter::try_from_env("EBB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let terminal = io::IsTerminal::is_terminal(&io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(terminal).with_writer(io::stderr).init();
+    let written =
+        tracing_subscriber::fmt::layer().with_ansi(terminal).with_writer(io::stderr).with_filter(filter);
+    tracing_subscriber::registry().with(written).with(ebb_api::keep_log()).init();
     let places = Places::from_env()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Before a host is: one that cannot do what it was started for is none.

@@ -45,18 +45,21 @@ pub(crate) async fn login_link(State(app): State<App>) -> Answer<LoginLink> {
 pub(crate) struct EventsAsked {
     /// Only what happens to this model.
     model: Option<String>,
+    /// Begin with so many of the last events; at most 2,000 are kept.
+    #[serde(default)]
+    history: u32,
 }
 
 /// What happens to models, as it happens, until the host ends. The name of each event is its kind, its id the number of the
-/// event in the host.
+/// event in the host. Between the history and what comes nothing is left out and nothing told twice.
 #[utoipa::path(get, path = "/ebb/v1/events", tag = "host", params(EventsAsked),
     responses((status = 200, body = ebb_core::Event, content_type = "text/event-stream")))]
 pub(crate) async fn events(
     State(app): State<App>,
-    Asked(EventsAsked { model }): Asked<EventsAsked>,
+    Asked(EventsAsked { model, history }): Asked<EventsAsked>,
 ) -> Result<Response, Rejection> {
     // From before the look-up on, so that nothing that follows is missed.
-    let events = app.host.events();
+    let events = app.host.events_from(history as usize, model.as_deref());
     if let Some(alias) = &model {
         app.host.model(alias).await?;
     }

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use ebb_core::{
     ShrinkReport,
-    operations::{Armed, RuntimeOptions, SetRuntimeOption, ShrinkRequest, Stats},
+    operations::{Armed, RuntimeOptions, SetRuntimeOption, ShrinkAllReport, ShrinkRequest, Stats},
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -50,6 +50,16 @@ pub(crate) async fn shrink(
     Sent(body): Sent<ShrinkRequest>,
 ) -> Answer<ShrinkReport> {
     Ok(Json(app.host.shrink(&alias, body).await?))
+}
+
+/// Shrinks the arenas of every model in memory now.
+#[utoipa::path(post, path = "/ebb/v1/models/shrink-all", tag = "memory", request_body = ShrinkRequest,
+    responses((status = 200, body = ShrinkAllReport)))]
+pub(crate) async fn shrink_all(
+    State(app): State<App>,
+    Sent(body): Sent<ShrinkRequest>,
+) -> Answer<ShrinkAllReport> {
+    Ok(Json(app.host.shrink_all(body).await?))
 }
 
 /// Shrinks a model's arenas once, at the end of the next run.

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use ebb_core::{
     LoadOptions,
-    operations::{AddModel, Estimate, LoadReport, ModelEntry, ModelList, UnloadReport},
+    operations::{AddModel, Estimate, LoadReport, ModelEntry, ModelList, OptionsCheck, UnloadReport},
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -59,6 +59,18 @@ pub(crate) async fn load(
     Sent(body): Sent<LoadOptions>,
 ) -> Answer<LoadReport> {
     Ok(Json(app.host.load(&alias, body, force).await?))
+}
+
+/// What load options would come to: each option's line, every problem, what the model would need, and how to type the same.
+/// Nothing is loaded. Whatever is wrong with the options stands in the answer.
+#[utoipa::path(post, path = "/ebb/v1/models/{alias}/check", tag = "models", request_body = LoadOptions,
+    responses((status = 200, body = OptionsCheck)))]
+pub(crate) async fn check_options(
+    State(app): State<App>,
+    Named(alias): Named,
+    Sent(body): Sent<LoadOptions>,
+) -> Answer<OptionsCheck> {
+    Ok(Json(app.host.check_options(&alias, body).await?))
 }
 
 /// Ends a model's worker: all that it held comes back.
