@@ -196,7 +196,7 @@ test('documents are picked and indexed; answers name passages that open', async 
     target: { value: '/home/me/handbook' },
   });
   await press('Add');
-  await screen.findByRole('button', { name: 'No longer read /home/me/handbook' });
+  await screen.findByRole('button', { name: 'Take back /home/me/handbook' });
   await press('Index now');
   await screen.findByText(/Read 2 documents into 31 passages/);
   expect(screen.getByText(/it has no text: it is scanned/)).toBeTruthy();

@@ -305,7 +305,7 @@ export const plugins = {
       'None yet. Add a folder of Markdown, text, HTML or PDF files: they are read, never changed, and nothing leaves this machine.',
     add: 'Add',
     addLabel: 'Folder or file to add',
-    stop: (path: string) => `No longer read ${path}`,
+    stop: (path: string) => `Take back ${path}`,
     stopShort: 'Take back',
     index: 'Index',
     ingest: 'Index now',
