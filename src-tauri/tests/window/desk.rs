@@ -210,6 +210,11 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// The address of the session's bus.
+    pub(crate) fn bus(&self) -> &str {
+        &self.place[2]
+    }
+
     /// Starts the app once more on the same desk, to its end.
     pub(crate) fn starts_again(&self, arguments: &[&Path]) -> Output {
         let mut command = self.user.command(&self.user.app);

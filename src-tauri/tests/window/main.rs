@@ -4,4 +4,6 @@
 
 mod desk;
 mod life;
+mod notices;
 mod page;
+mod tray;

@@ -1,0 +1,98 @@
+//! What the desktop is told while nobody looks at the window.
+
+use std::{
+    fs::{self, File},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::desk::{Desk, User, until};
+
+/// Listens to what is said on the desk's bus to whoever shows notifications.
+struct Listening {
+    monitor: Child,
+    heard: tempfile::NamedTempFile,
+}
+
+impl Listening {
+    async fn on(desk: &Desk<'_>) -> Self {
+        let heard = tempfile::NamedTempFile::new().expect("a file");
+        let monitor = Command::new("dbus-monitor")
+            .args(["--session", "interface='org.freedesktop.Notifications',member='Notify'"])
+            .env("DBUS_SESSION_BUS_ADDRESS", desk.bus())
+            .stdin(Stdio::null())
+            .stdout(File::create(heard.path()).expect("a file"))
+            .spawn()
+            .expect("dbus-monitor is installed");
+        let listening = Self { monitor, heard };
+        // It says hello once it is connected.
+        until("the monitor listens", || (!listening.heard().is_empty()).then_some(())).await;
+        listening
+    }
+
+    fn heard(&self) -> String {
+        fs::read_to_string(self.heard.path()).expect("a text")
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _gone_already = self.monitor.kill();
+        let _waited = self.monitor.wait();
+    }
+}
+
+/// Kills the worker of the one model, as the system does when memory is short; returns once another serves.
+async fn crash(user: &User, desk: &Desk<'_>) {
+    let app = user.host().await["pid"].clone();
+    let worker = || {
+        let threads = fs::read_dir(format!("/proc/{app}/task")).ok()?;
+        let children =
+            threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+        let children: Vec<i32> = children
+            .flat_map(|ids| ids.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+            .collect();
+        let is_worker = |id: &i32| {
+            fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name.trim() == "ebb-worker")
+        };
+        children.into_iter().find(is_worker)
+    };
+    let killed = until("there is a worker", worker).await;
+    kill_process(Pid::from_raw(killed).expect("a process"), Signal::KILL).expect("it can be killed");
+    until("another worker is there", || worker().filter(|id| *id != killed)).await;
+    loop {
+        let (_, model) = desk.send("GET", "/ebb/v1/models/minilm", "").await;
+        if model["state"] == "loaded" {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_crash_is_told_once_and_not_to_who_wants_no_notifications() {
+    let user = User::with_models(["minilm", "other"]).await;
+    let desk = user.opens().await;
+    let listening = Listening::on(&desk).await;
+    let (status, answer) = desk.send("POST", "/ebb/v1/models/minilm/load", r#"{"restart":true}"#).await;
+    assert_eq!(status, 200, "{answer}");
+    crash(&user, &desk).await;
+    until("the crash is told", || listening.heard().contains("minilm crashed").then_some(())).await;
+    crash(&user, &desk).await;
+    assert_eq!(listening.heard().matches("minilm crashed").count(), 1, "not again within minutes");
+    drop(desk);
+
+    let desk = user.opens().await;
+    let listening = Listening::on(&desk).await;
+    let set = desk.invoke("set_preference", json!({ "name": "notifications", "value": false })).await;
+    assert_eq!(set, json!(null));
+    until("the model is back", || {
+        (user.home.json(["server", "status"])["models"] == json!(["minilm"])).then_some(())
+    })
+    .await;
+    crash(&user, &desk).await;
+    assert!(!listening.heard().contains("crashed"), "{}", listening.heard());
+    let info = desk.invoke("desktop_info", json!({})).await;
+    assert_eq!(info["preferences"]["notifications"], false);
+}
