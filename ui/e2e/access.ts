@@ -27,3 +27,20 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
   expect(violations).toEqual([]);
 }
+
+/** Fails where something is wider than its place, so that a part of it is out of sight; `where` is for whoever reads that. */
+export async function expectFits(page: Page, where: string): Promise<void> {
+  const wide = await page.evaluate(() => {
+    const places = [document.documentElement, ...document.querySelectorAll('main, dialog[open] .body')];
+    return places
+      .filter((place) => place.scrollWidth > place.clientWidth)
+      .flatMap((place) => {
+        const { right } = place.getBoundingClientRect();
+        const beyond = [...place.querySelectorAll('*')].filter(
+          (element) => element.getBoundingClientRect().right > right,
+        );
+        return beyond.slice(-3).map((element) => element.outerHTML.slice(0, 200));
+      });
+  });
+  expect(wide, where).toEqual([]);
+}

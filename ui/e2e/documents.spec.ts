@@ -62,7 +62,7 @@ test('documents are granted, indexed and asked, and an answer opens its passage'
   await expect(page.getByText('How fast may the water wheel turn at most?')).toBeVisible();
 
   await tab(words.tabs.permissions);
-  await page.getByRole('button', { name: words.permissions.revokeAll('documents') }).click();
+  await page.getByRole('button', { name: words.permissions.revokeAll('documents'), exact: true }).click();
   await expect(page.getByText(words.permissions.revoked('documents'))).toBeVisible();
 });
 

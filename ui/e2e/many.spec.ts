@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { text } from '../src/text/en';
-import { expectAccessible } from './access';
+import { expectAccessible, expectFits } from './access';
 import { alone, expect, go } from './host';
 
 const words = text.models;
@@ -39,8 +39,7 @@ alone('five hundred models are listed, found and chosen from', async ({ page, ho
   for (const view of ['memory', 'chat/embed', 'plugins/slack/models', 'activity']) {
     await go(page, view);
     await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible();
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, view).toBeLessThanOrEqual(0);
+    await expectFits(page, view);
   }
   await expect(page.getByLabel(text.activity.model)).toContainText('model-499');
 });
@@ -78,15 +77,7 @@ alone('long names and right-to-left ones stay in their place', async ({ page, ho
       await expect(page.getByRole('main')).toContainText(
         view === 'settings' ? 'p'.repeat(64) : 'x'.repeat(64),
       );
-      const overflow = await page.evaluate(() => {
-        const boxes = [
-          document.documentElement,
-          document.querySelector('main'),
-          document.querySelector('dialog .body'),
-        ];
-        return Math.max(...boxes.map((box) => (box === null ? 0 : box.scrollWidth - box.clientWidth)));
-      });
-      expect(overflow, `${view} at ${width}`).toBeLessThanOrEqual(0);
+      await expectFits(page, `${view} at ${width}`);
       await expectAccessible(page);
       await page.keyboard.press('Escape');
     }
