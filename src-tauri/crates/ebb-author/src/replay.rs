@@ -69,6 +69,8 @@ pub struct Promised {
 /// Where there is no policy or no trace, or no sandbox can be made. What the policy itself fails with stands in the report.
 pub fn test(path: &Path, trace: &Path) -> Result<ReplayReport, Error> {
     let bytes = read(&built(path)?)?;
+    // Before the trace: for another plugin none is needed.
+    manifest_of_policy(&bytes)?;
     let how = How { settings: BTreeMap::new(), most_points: 0, given_up: &AtomicBool::new(false) };
     Ok(replay(&bytes, &recorded(trace)?, how)?.0)
 }
@@ -89,10 +91,7 @@ pub struct How<'a> {
 /// # Errors
 /// Where it is no policy, or no sandbox can be made. What the policy itself fails with stands in the report.
 pub fn replay(component: &[u8], trace: &Trace, how: How<'_>) -> Result<(ReplayReport, Vec<Point>), Error> {
-    let Component { manifest, world, .. } = Component::read(component)?;
-    if world != PluginWorld::ShrinkPolicy {
-        return Err(Error::NoPolicy { plugin: manifest.id });
-    }
+    let manifest = manifest_of_policy(component)?;
     let policy::Outcome { replay, points, call_us, given_up } =
         policy::replay(component, &manifest, trace, how)?;
     let report = ReplayReport {
@@ -105,6 +104,15 @@ pub fn replay(component: &[u8], trace: &Trace, how: How<'_>) -> Result<(ReplayRe
         given_up,
     };
     Ok((report, points))
+}
+
+fn manifest_of_policy(component: &[u8]) -> Result<PluginManifest, Error> {
+    let Component { manifest, world, .. } = Component::read(component)?;
+    if world == PluginWorld::ShrinkPolicy {
+        Ok(manifest)
+    } else {
+        Err(Error::NoPolicy { plugin: manifest.id })
+    }
 }
 
 fn recorded(path: &Path) -> Result<Trace, Error> {
