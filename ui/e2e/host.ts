@@ -80,7 +80,7 @@ export class Host {
   }
 
   /** A real model in the list, under this alias. */
-  async add(model: string, alias = model, folder = join(this.models, model)): Promise<void> {
+  async add(model: string, alias = model, folder = join(this.home, 'cache', 'models', model)): Promise<void> {
     const { models } = await this.call<{ models: { alias: string }[] }>('GET', '/ebb/v1/models');
     if (models.some((known) => known.alias === alias)) return;
     await this.call('POST', '/ebb/v1/models', { path: folder, alias });

@@ -41,7 +41,7 @@ export const chat = {
     slack: 'Slack',
     peak: 'Most in use',
     resident: 'Resident',
-    pool: (name: string) => (name === 'kv' ? 'KV cache' : name),
+    pool: (name: string) => ({ kv: 'KV cache', prefix: 'Kept from before' })[name] ?? name,
     shrink: 'Shrink now',
     shrinking: 'Shrinking…',
     more: 'All figures',
