@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/ebb/v1/demo-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Small models to begin with: where each lies on this machine, or what to pull. */
+        get: operations["get_ebb_v1_demo_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ebb/v1/doctor": {
         parameters: {
             query?: never;
@@ -30,7 +47,7 @@ export interface paths {
         };
         /**
          * What happens to models, as it happens, until the host ends. The name of each event is its kind, its id the number of the
-         *     event in the host.
+         *     event in the host. Between the history and what comes nothing is left out and nothing told twice.
          */
         get: operations["get_ebb_v1_events"];
         put?: never;
@@ -76,6 +93,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ebb/v1/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The end of the host's own log. Texts of requests and answers are not in it. */
+        get: operations["get_ebb_v1_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/login-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a link that lets one browser in to the page that this host serves: it works once, for five minutes. */
+        post: operations["post_ebb_v1_login_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ebb/v1/models": {
         parameters: {
             query?: never;
@@ -107,6 +158,26 @@ export interface paths {
         post?: never;
         /** Removes a model from the catalogue, unloading it first. Its files stay. */
         delete: operations["delete_ebb_v1_models_alias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/models/{alias}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What load options would come to: each option's line, every problem, what the model would need, and how to type the same.
+         *     Nothing is loaded. Whatever is wrong with the options stands in the answer.
+         */
+        post: operations["post_ebb_v1_models_alias_check"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -191,6 +262,26 @@ export interface paths {
         put?: never;
         /** Loads a model into a worker process of its own. */
         post: operations["post_ebb_v1_models_alias_load"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/models/{alias}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Records what a model holds from now on, and when the system is short of memory: lines of JSON, until the model is unloaded,
+         *     the host ends or the connection is closed. No texts are in them.
+         */
+        get: operations["get_ebb_v1_models_alias_recording"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -312,6 +403,63 @@ export interface paths {
         put?: never;
         /** Ends a model's worker: all that it held comes back. */
         post: operations["post_ebb_v1_models_alias_unload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/models/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes an ONNX model of foreign weights (safetensors of a BERT, GGUF of a Llama), and adds it. What is ONNX already is
+         *     added where it lies. Closing the connection ends it; nothing is left then.
+         */
+        post: operations["post_ebb_v1_models_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/models/pull": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Downloads a model of the Hub, imports it where it must be, and adds it. Closing the connection ends it; what was
+         *     downloaded stays for the next time.
+         */
+        post: operations["post_ebb_v1_models_pull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/models/shrink-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shrinks the arenas of every model in memory now. */
+        post: operations["post_ebb_v1_models_shrink_all"];
         delete?: never;
         options?: never;
         head?: never;
@@ -507,6 +655,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ebb/v1/plugins/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a policy would have made of a recording, which is the body. Nothing that the plugin keeps changes, and no model is
+         *     touched.
+         */
+        post: operations["post_ebb_v1_plugins_id_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ebb/v1/plugins/{id}/revoke": {
         parameters: {
             query?: never;
@@ -603,6 +771,23 @@ export interface paths {
         };
         /** Which process the host is, and which models are loaded. */
         get: operations["get_ebb_v1_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ebb/v1/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Memory, devices, runtimes, and what each model holds. */
+        get: operations["get_ebb_v1_system"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1498,10 +1683,82 @@ export interface components {
             role?: string | null;
             tool_calls?: components["schemas"]["CalledTool"][] | null;
         };
+        /** @description A small model to begin with. */
+        DemoModel: {
+            /** @description The alias under which it is in the catalogue already. */
+            added?: string | null;
+            /** @description The alias that it should have. */
+            alias: string;
+            /**
+             * Format: int64
+             * @description Its size on disk where it is here, else of the download, about.
+             */
+            bytes: number;
+            /** @description What it does, in a sentence. */
+            description: string;
+            /** @description What it is for. */
+            kind: components["schemas"]["ModelKind"];
+            /** @description Its licence. */
+            licence: string;
+            /** @description What it is called by those who made it. */
+            name: string;
+            /** @description Where it lies on this machine: adding that path takes no download. */
+            path?: string | null;
+            /** @description What to pull where it is not here; `None` where only `cargo xtask setup` brings it. */
+            pull?: string | null;
+        };
+        /** @description Answer to listing the models that the demo uses. */
+        DemoModelList: {
+            /** @description Small models, one of each kind. */
+            models: components["schemas"]["DemoModel"][];
+        };
         /** @description Detaches a policy from a model. */
         DetachPlugin: {
             /** @description The model's alias. */
             model: string;
+        };
+        /** @description Something that models can run on. */
+        Device: {
+            /** @description Whether models can run on it now. */
+            available: boolean;
+            /** @description Why they cannot, and what helps. */
+            hint?: string | null;
+            /** @description `cpu`, `gpu` or `npu`; empty where that is not known. */
+            kind: string;
+            /**
+             * Format: int64
+             * @description What is free of that.
+             */
+            memory_free_bytes?: number | null;
+            /**
+             * Format: int64
+             * @description Its own memory; `None` where it has none of its own, or does not tell.
+             */
+            memory_total_bytes?: number | null;
+            /** @description What it is, for people: `NVIDIA H200`, `Intel CPU`. */
+            name: string;
+            /** @description The execution provider that reaches it, by Ebb's name: `cpu`, `cuda`. One device may stand under several. */
+            provider: string;
+        };
+        /** @description What a model's arena holds on a device. */
+        DeviceMemory: {
+            /** @description Whose memory it is. */
+            device: components["schemas"]["Target"];
+            /**
+             * Format: int64
+             * @description Of that, handed out to live tensors.
+             */
+            in_use_bytes: number;
+            /**
+             * Format: int64
+             * @description Hard cap, where one is set.
+             */
+            limit_bytes?: number | null;
+            /**
+             * Format: int64
+             * @description Taken from it.
+             */
+            reserved_bytes: number;
         };
         /** @description What is there and what is missing. */
         Doctor: {
@@ -1952,6 +2209,18 @@ export interface components {
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "tool_calls";
+        /** @description A folder of Ebb's. */
+        FolderSize: {
+            /**
+             * Format: int64
+             * @description Size of its files; folders that can be entered twice (links) count once.
+             */
+            bytes: number;
+            /** @description What lies in it: `models`, `plugins`, `runtimes`, `profiles`, `logs`, `cache`. */
+            name: string;
+            /** @description Where it is. */
+            path: string;
+        };
         /** @description What the answer must be. */
         Format: {
             json_schema?: components["schemas"]["NamedSchema"] | null;
@@ -2265,6 +2534,61 @@ export interface components {
          * @enum {string}
          */
         Hook: "run" | "idle" | "pressure";
+        /** @description The end of the host's log. */
+        HostLog: {
+            /** @description Oldest first. */
+            lines: components["schemas"]["HostLogLine"][];
+        };
+        /** @description A line of the host's log. Texts of requests and answers are in none. */
+        HostLogLine: {
+            /** @description Figures and names beside the message, those of the request that it happened in included. */
+            fields: {
+                [key: string]: components["schemas"]["Json"];
+            };
+            /** @description How serious it is. */
+            level: components["schemas"]["LogLevel"];
+            /** @description What happened. */
+            message: string;
+            /** @description The model that it is about, where it is about one. */
+            model?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the line in its host; a gap means that lines were missed.
+             */
+            seq: number;
+            /** @description Which part of Ebb writes: `ebb_api::load`. */
+            target: string;
+            /**
+             * Format: int64
+             * @description Milliseconds since the Unix epoch.
+             */
+            time_ms: number;
+        };
+        /** @description The host's own process. */
+        HostProcess: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            pid: number;
+            /**
+             * Format: int64
+             * @description Resident less shared: what would come back if it ended; `None` where the system does not tell.
+             */
+            private_bytes?: number | null;
+            /**
+             * Format: int64
+             * @description Resident memory.
+             */
+            resident_bytes: number;
+            /**
+             * Format: int64
+             * @description Since it started.
+             */
+            uptime_ms: number;
+            /** @description Its version of Ebb. */
+            version: string;
+        };
         /** @description The running host. */
         HostStatus: {
             /** @description Aliases of models that were loaded when the last host ended, and that this one will load in a moment. */
@@ -2292,6 +2616,18 @@ export interface components {
             url?: string | null;
             /** @description Its version of Ebb. */
             version: string;
+        };
+        /** @description Makes an ONNX model of foreign weights in Ebb's folder of models, and adds it. What is ONNX already is added where it lies. */
+        ImportModel: {
+            /** @description Its alias; made of its name where none is given. */
+            alias?: string | null;
+            /** @description Import again where that was done before. */
+            force?: boolean;
+            /**
+             * @description A folder with `config.json`, `model.safetensors` and `tokenizer.json`, or a `.gguf` file. The host reads it: it must be
+             *     absolute.
+             */
+            path: string;
         };
         /** @description Why a response is not complete. */
         IncompleteDetails: {
@@ -2531,6 +2867,16 @@ export interface components {
             /** @description What a person should know: an estimate above what is free, options without effect. */
             warnings: string[];
         };
+        /** @description A link that lets one browser in to the page that the host serves. */
+        LoginLink: {
+            /**
+             * Format: int64
+             * @description How long it can be used.
+             */
+            expires_in_ms: number;
+            /** @description What to open, on the machine of the host. It works once. */
+            url: string;
+        };
         /**
          * @description How a line of a plugin's log matters.
          * @enum {string}
@@ -2637,6 +2983,37 @@ export interface components {
             /** @description Every model of the catalogue, by alias. */
             models: components["schemas"]["ModelEntry"][];
         };
+        /** @description What a model in memory holds. */
+        ModelMemory: {
+            /** @description Its alias. */
+            alias: string;
+            /** @description The same, by device: `cpu:0`, `gpu:0`. */
+            arenas: components["schemas"]["DeviceMemory"][];
+            /**
+             * Format: int64
+             * @description Of that, handed out to live tensors, weights included.
+             */
+            in_use_bytes: number;
+            /**
+             * Format: int64
+             * @description Resident less shared.
+             */
+            private_bytes: number;
+            /** @description The execution provider that it runs on, by Ebb's name. */
+            provider: string;
+            /**
+             * Format: int64
+             * @description Taken from the system by its arenas.
+             */
+            reserved_bytes: number;
+            /**
+             * Format: int64
+             * @description Resident memory of its worker.
+             */
+            resident_bytes: number;
+            /** @description Whether it serves. */
+            state: components["schemas"]["ModelState"];
+        };
         /**
          * @description Whether a model is in memory.
          * @enum {string}
@@ -2691,6 +3068,43 @@ export interface components {
         OptionList: {
             /** @description Entries found. */
             options: components["schemas"]["CatalogueEntry"][];
+        };
+        /** @description Something that a person should know about load options. */
+        OptionProblem: {
+            /**
+             * @description The field that it is about, as it was sent: `threads`, `arena_options.max_mem`,
+             *     `provider_options.cuda.gpu_mem_limit`; `None` where it is about all of them together.
+             */
+            field?: string | null;
+            /** @description What to do. */
+            hint?: string | null;
+            /** @description What is so. */
+            message: string;
+            /** @description The key that was probably meant, where that of the field is not known. */
+            nearest?: string | null;
+            /** @description How much it matters. */
+            severity: components["schemas"]["Severity"];
+        };
+        /** @description What load options would come to. Nothing is loaded for it. */
+        OptionsCheck: {
+            /** @description What differs from what is in memory, by field: `threads`, `arena_options.max_mem`. Empty where it is not in memory. */
+            changed: string[];
+            /** @description The command line that loads it so, quoted for a shell; `None` where an option cannot be written on one. */
+            cli?: string | null;
+            estimate?: components["schemas"]["Estimate"] | null;
+            /**
+             * @description What would become of each option, those of the profile included, and of what Ebb sets by itself. An option that is
+             *     refused has none. `effective` shows only once a model is loaded, except where an option is known to do nothing.
+             */
+            lines: components["schemas"]["OptionLine"][];
+            /** @description The model's alias. */
+            model: string;
+            /** @description Whether the model is in memory with other options and has to be loaded again for these. */
+            needs_reload: boolean;
+            /** @description What a person should know, errors first. With an error the model does not load. */
+            problems: components["schemas"]["OptionProblem"][];
+            /** @description The lines of Python that load it so. */
+            python: string;
         };
         /**
          * @description How a request ended.
@@ -3045,6 +3459,316 @@ export interface components {
             /** Format: int64 */
             total_tokens: number;
         };
+        /** @description Downloads a model of the Hub, imports it where it must be, and adds it. */
+        PullModel: {
+            /** @description Its alias; made of its name where none is given. */
+            alias?: string | null;
+            /** @description Replace the folder where it holds another version. */
+            force?: boolean;
+            /** @description Its name on the Hub: `hf:ORG/NAME`, or `hf:ORG/NAME:VARIANT` where there are several in it. */
+            model: string;
+            /** @description Branch, tag or commit; the main branch where none is given. */
+            revision?: string | null;
+        };
+        /** @description A line of a streamed pull or import. The last one is a report or an error. */
+        PullPiece: {
+            /** @description How far it is. */
+            progress: components["schemas"]["PullProgress"];
+        } | {
+            /** @description The end: the model, as it stands in the catalogue now. */
+            report: components["schemas"]["ModelEntry"];
+        } | {
+            /** @description It failed. What was downloaded stays, and the next pull goes on from there. */
+            error: components["schemas"]["ErrorFields"];
+        };
+        /** @description How far a pull or an import is. The counts begin anew with each stage. */
+        PullProgress: {
+            /**
+             * Format: int64
+             * @description Bytes that are done.
+             */
+            done_bytes: number;
+            /** @description The file that is worked on, by its path in the model's folder. */
+            file?: string | null;
+            /** @description Where it waits before it tries again: what failed. */
+            reason?: string | null;
+            /** @description What is being done. */
+            stage: components["schemas"]["PullStage"];
+            /**
+             * Format: int64
+             * @description Bytes in all; 0 where that is not known yet.
+             */
+            total_bytes: number;
+        };
+        /**
+         * @description What a pull or an import does at a moment.
+         * @enum {string}
+         */
+        PullStage: "listing" | "checking" | "downloading" | "waiting" | "importing" | "verifying" | "adding";
+        /** @description What a line of a recording tells. */
+        RecordingEvent: {
+            /** @description What is recorded. */
+            trace: components["schemas"]["RecordingHead"];
+        } | {
+            /** @description A request ended. */
+            run: components["schemas"]["RunReport"];
+        } | {
+            /** @description A look at the model between requests. */
+            sample: components["schemas"]["Sample"];
+        } | {
+            /** @description Memory was given back. */
+            shrink: {
+                /** @description Who asked: `request`, `after_run`, `runtime_option`, or a policy's name. */
+                cause: string;
+                /** @description What it did. */
+                report: components["schemas"]["ShrinkReport"];
+            };
+        } | {
+            /** @description How much memory the system has left: once at the beginning, and whenever that changes much or a shortage begins or ends. */
+            pressure: {
+                /**
+                 * Format: int64
+                 * @description What programs can still have.
+                 */
+                available_bytes: number;
+                /**
+                 * Format: int64
+                 * @description What the machine has.
+                 */
+                total_bytes: number;
+            };
+        };
+        /** @description What is recorded. */
+        RecordingHead: {
+            /** @description What it held after load. */
+            after_load: components["schemas"]["Sample"];
+            /** @description What the model is for. */
+            kind: components["schemas"]["ModelKind"];
+            /**
+             * Format: int64
+             * @description Time that loading it took.
+             */
+            load_ms: number;
+            /** @description Where it runs, by Ebb's name for the execution provider. */
+            provider: string;
+            /**
+             * Format: int32
+             * @description Of the format: 1.
+             */
+            version: number;
+        };
+        /** @description A line of a recording. The first is a `trace`; no texts are in it. */
+        RecordingLine: components["schemas"]["RecordingEvent"] & {
+            /**
+             * Format: int64
+             * @description Since the recording began; the first line has none.
+             */
+            at_ms?: number | null;
+        };
+        /** @description A decision other than keep, with the figures that it was made on. */
+        ReplayDecision: {
+            /**
+             * Format: int64
+             * @description When.
+             */
+            at_ms: number;
+            /** @description What it decided, in words: `shrink cpu:0`. */
+            decision: string;
+            /** @description Why it was asked. */
+            hook: components["schemas"]["Hook"];
+            /**
+             * Format: int64
+             * @description In use then.
+             */
+            in_use_bytes: number;
+            /**
+             * Format: int64
+             * @description Reserved right after it was done.
+             */
+            reserved_after_bytes: number;
+            /**
+             * Format: int64
+             * @description Reserved then.
+             */
+            reserved_bytes: number;
+        };
+        /** @description A call of the policy that failed; it counted as keep. */
+        ReplayFailure: {
+            /**
+             * Format: int64
+             * @description When.
+             */
+            at_ms: number;
+            /** @description Why. */
+            reason: string;
+        };
+        /** @description What a model held over a replay. */
+        ReplayFigures: {
+            /**
+             * Format: int64
+             * @description Reserved bytes right after load.
+             */
+            after_load_bytes: number;
+            /**
+             * Format: int64
+             * @description How long the replay was.
+             */
+            duration_ms: number;
+            /**
+             * Format: int64
+             * @description Reserved bytes at the end.
+             */
+            end_bytes: number;
+            /**
+             * Format: int64
+             * @description What shrinks gave back, together.
+             */
+            freed_bytes: number;
+            /**
+             * Format: int64
+             * @description Longest time that slack of more than 16 MiB stayed while the model was idle.
+             */
+            idle_slack_ms: number;
+            /**
+             * Format: int64
+             * @description Reserved bytes, weighted by time.
+             */
+            mean_bytes: number;
+            /**
+             * Format: double
+             * @description Part of the time in which reserved was more than twice what was in use.
+             */
+            over_twice_in_use: number;
+            /**
+             * Format: int64
+             * @description Most reserved bytes.
+             */
+            peak_bytes: number;
+            /**
+             * Format: int64
+             * @description Longest time from a shortage of memory to its end.
+             */
+            relief_ms: number;
+            /**
+             * Format: int64
+             * @description Time spent loading again, an estimate where the recording does not tell how long a load takes.
+             */
+            reload_ms: number;
+            /**
+             * Format: int64
+             * @description Times that the model had to be loaded again.
+             */
+            reloads: number;
+            /**
+             * Format: int64
+             * @description Time in which memory was short, together.
+             */
+            short_ms: number;
+            /**
+             * Format: int64
+             * @description Time spent in shrinks, an estimate.
+             */
+            shrink_ms: number;
+            /**
+             * Format: int64
+             * @description Shrinks.
+             */
+            shrinks: number;
+            /**
+             * Format: int64
+             * @description Times that the policy unloaded the model, to reload it or not.
+             */
+            unloads: number;
+        };
+        /** @description What a model would have held at a moment. */
+        ReplayPoint: {
+            /**
+             * Format: int64
+             * @description When, since the recording began.
+             */
+            at_ms: number;
+            /**
+             * Format: int64
+             * @description Reserved with the policy.
+             */
+            with_bytes: number;
+            /**
+             * Format: int64
+             * @description Reserved without it.
+             */
+            without_bytes: number;
+        };
+        /** @description A promise, held against a recording. */
+        ReplayPromise: {
+            /**
+             * Format: double
+             * @description The bound.
+             */
+            at_most: number;
+            /** @description The figure that it is about. */
+            figure: components["schemas"]["PromiseFigure"];
+            /** @description Whether it is within the bound. What cannot be broken is kept. */
+            kept: boolean;
+            /**
+             * Format: double
+             * @description What the replay came to; `None` where the recording leaves it without a meaning.
+             */
+            value?: number | null;
+            /** @description In words. */
+            words: string;
+        };
+        /** @description What a policy would have made of a recording. The model is simulated: what it needed is known of each request. */
+        ReplayReport: {
+            /**
+             * Format: int64
+             * @description How often the policy was asked.
+             */
+            asked: number;
+            /**
+             * Format: int64
+             * @description Median time of a call, in the sandbox.
+             */
+            call_us?: number | null;
+            /**
+             * Format: int64
+             * @description Of those, decisions other than keep.
+             */
+            decided: number;
+            /** @description The first decisions other than keep, at most 2,000. */
+            decisions: components["schemas"]["ReplayDecision"][];
+            /**
+             * Format: int64
+             * @description Of those, requests whose need of memory is an estimate.
+             */
+            estimated_runs: number;
+            /**
+             * Format: int64
+             * @description Of those, failures.
+             */
+            failed: number;
+            /** @description The first failures, at most 100. */
+            failures: components["schemas"]["ReplayFailure"][];
+            /** @description Why a host would have detached it, where it failed too often. */
+            given_up?: string | null;
+            /** @description What the recorded model is for. */
+            kind: string;
+            /** @description The plugin. */
+            plugin: string;
+            /** @description What the model would have held over time, at most 2,000 points; of several moments in one, the highest. */
+            points: components["schemas"]["ReplayPoint"][];
+            promise?: components["schemas"]["ReplayPromise"] | null;
+            /** @description Where it ran. */
+            provider: string;
+            /**
+             * Format: int64
+             * @description Requests.
+             */
+            runs: number;
+            /** @description What it would have held with it. */
+            with: components["schemas"]["ReplayFigures"];
+            /** @description What the model held without the policy. */
+            without: components["schemas"]["ReplayFigures"];
+        };
         /** @description What every request may ask for besides. */
         RequestOptions: {
             /** @default null */
@@ -3259,6 +3983,30 @@ export interface components {
             /** @description How far it is. */
             progress: components["schemas"]["PluginProgress"];
         };
+        /** @description What a policy sees after a request. */
+        RunReport: {
+            /** @description What the model held once the answer was out. */
+            after: components["schemas"]["Sample"];
+            /**
+             * Format: int32
+             * @description Items of the request: texts embedded.
+             */
+            items: number;
+            /** @description The model's alias. */
+            model: string;
+            /** @description How it ended. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: int32
+             * @description Requests waiting behind it.
+             */
+            queued: number;
+            /**
+             * Format: int64
+             * @description Time from the start of the work to the answer.
+             */
+            took_us: number;
+        };
         /** @description Body of a run on tensors. */
         RunRequest: {
             /**
@@ -3291,6 +4039,17 @@ export interface components {
              * @default null
              */
             timeout_ms: number | null;
+        };
+        /** @description A library of ONNX Runtime. */
+        RuntimeLibrary: {
+            /** @description Its file. */
+            path: string;
+            /** @description The execution providers that it has, by Ebb's name; empty where it is not the one that is used. */
+            providers: string[];
+            /** @description Whether models are loaded with it. */
+            used: boolean;
+            /** @description Its version; `None` where nothing but loading it would tell. */
+            version?: string | null;
         };
         /** @description Run options that hold. */
         RuntimeOptions: {
@@ -3455,8 +4214,32 @@ export interface components {
             /** @description The value; empty removes it. */
             value: string;
         };
+        /**
+         * @description How much a problem matters.
+         * @enum {string}
+         */
+        Severity: "error" | "warning" | "note";
         /** @description Which arenas to shrink. */
         ShrinkAfter: boolean | string[];
+        /** @description What shrinking every loaded model did. */
+        ShrinkAllReport: {
+            /** @description One for each model that could not be, by alias. */
+            failed: components["schemas"]["ShrinkFailure"][];
+            /**
+             * Format: int64
+             * @description What all of them gave back together.
+             */
+            freed_bytes: number;
+            /** @description One for each model that was shrunk, by alias. */
+            reports: components["schemas"]["ShrinkReport"][];
+        };
+        /** @description A model that could not be shrunk. */
+        ShrinkFailure: {
+            /** @description Why. */
+            error: components["schemas"]["ErrorFields"];
+            /** @description The model's alias. */
+            model: string;
+        };
         /** @description What a shrink did, measured before and after. */
         ShrinkReport: {
             /** @description Targets that were asked for and had no effect. */
@@ -3575,6 +4358,33 @@ export interface components {
         StreamOptions: {
             /** @description End with a chunk that has the usage and no choice. */
             include_usage?: boolean | null;
+        };
+        /** @description The machine and what Ebb holds of it. It may be asked every second. */
+        System: {
+            /** @description What models can run on, the CPU first. Providers that are there and do not load stand among them, with the reason. */
+            devices: components["schemas"]["Device"][];
+            /** @description Ebb's folders, where their sizes were asked for. */
+            folders: components["schemas"]["FolderSize"][];
+            /** @description The host's own process. */
+            host: components["schemas"]["HostProcess"];
+            memory?: components["schemas"]["SystemMemory"] | null;
+            /** @description Models in memory, by alias, as they were last sampled. */
+            models: components["schemas"]["ModelMemory"][];
+            /** @description Libraries of ONNX Runtime that were found, the one that is used first. */
+            runtimes: components["schemas"]["RuntimeLibrary"][];
+        };
+        /** @description Memory of the machine. */
+        SystemMemory: {
+            /**
+             * Format: int64
+             * @description What programs can still have.
+             */
+            available_bytes: number;
+            /**
+             * Format: int64
+             * @description All of it.
+             */
+            total_bytes: number;
         };
         /**
          * @description A device whose arena can give memory back: `cpu:N` or `gpu:N`.
@@ -3966,7 +4776,11 @@ export type CompletionLogprobs = components['schemas']['CompletionLogprobs'];
 export type CompletionRequest = components['schemas']['CompletionRequest'];
 export type CountTokens = components['schemas']['CountTokens'];
 export type Delta = components['schemas']['Delta'];
+export type DemoModel = components['schemas']['DemoModel'];
+export type DemoModelList = components['schemas']['DemoModelList'];
 export type DetachPlugin = components['schemas']['DetachPlugin'];
+export type Device = components['schemas']['Device'];
+export type DeviceMemory = components['schemas']['DeviceMemory'];
 export type Doctor = components['schemas']['Doctor'];
 export type DroppedPool = components['schemas']['DroppedPool'];
 export type DroppedTarget = components['schemas']['DroppedTarget'];
@@ -3990,6 +4804,7 @@ export type Estimate = components['schemas']['Estimate'];
 export type Event = components['schemas']['Event'];
 export type EventKind = components['schemas']['EventKind'];
 export type FinishReason = components['schemas']['FinishReason'];
+export type FolderSize = components['schemas']['FolderSize'];
 export type Format = components['schemas']['Format'];
 export type FoundryModel = components['schemas']['FoundryModel'];
 export type FoundryRuntime = components['schemas']['FoundryRuntime'];
@@ -4005,7 +4820,11 @@ export type Grant = components['schemas']['Grant'];
 export type Grants = components['schemas']['Grants'];
 export type Granularity = components['schemas']['Granularity'];
 export type Hook = components['schemas']['Hook'];
+export type HostLog = components['schemas']['HostLog'];
+export type HostLogLine = components['schemas']['HostLogLine'];
+export type HostProcess = components['schemas']['HostProcess'];
 export type HostStatus = components['schemas']['HostStatus'];
+export type ImportModel = components['schemas']['ImportModel'];
 export type IncompleteDetails = components['schemas']['IncompleteDetails'];
 export type IngestPiece = components['schemas']['IngestPiece'];
 export type IngestReport = components['schemas']['IngestReport'];
@@ -4020,6 +4839,7 @@ export type ListedModel = components['schemas']['ListedModel'];
 export type ListedModels = components['schemas']['ListedModels'];
 export type LoadOptions = components['schemas']['LoadOptions'];
 export type LoadReport = components['schemas']['LoadReport'];
+export type LoginLink = components['schemas']['LoginLink'];
 export type LogLevel = components['schemas']['LogLevel'];
 export type Logprobs = components['schemas']['Logprobs'];
 export type Message = components['schemas']['Message'];
@@ -4027,6 +4847,7 @@ export type ModelEntry = components['schemas']['ModelEntry'];
 export type ModelInfo = components['schemas']['ModelInfo'];
 export type ModelKind = components['schemas']['ModelKind'];
 export type ModelList = components['schemas']['ModelList'];
+export type ModelMemory = components['schemas']['ModelMemory'];
 export type ModelState = components['schemas']['ModelState'];
 export type NamedSchema = components['schemas']['NamedSchema'];
 export type NamedTool = components['schemas']['NamedTool'];
@@ -4035,6 +4856,8 @@ export type OfferedTool = components['schemas']['OfferedTool'];
 export type OneOrMany = components['schemas']['OneOrMany'];
 export type OptionLine = components['schemas']['OptionLine'];
 export type OptionList = components['schemas']['OptionList'];
+export type OptionProblem = components['schemas']['OptionProblem'];
+export type OptionsCheck = components['schemas']['OptionsCheck'];
 export type Outcome = components['schemas']['Outcome'];
 export type OutputDetails = components['schemas']['OutputDetails'];
 export type OutputItem = components['schemas']['OutputItem'];
@@ -4060,6 +4883,19 @@ export type Promise = components['schemas']['Promise'];
 export type PromiseFigure = components['schemas']['PromiseFigure'];
 export type PromptDetails = components['schemas']['PromptDetails'];
 export type PromptUsage = components['schemas']['PromptUsage'];
+export type PullModel = components['schemas']['PullModel'];
+export type PullPiece = components['schemas']['PullPiece'];
+export type PullProgress = components['schemas']['PullProgress'];
+export type PullStage = components['schemas']['PullStage'];
+export type RecordingEvent = components['schemas']['RecordingEvent'];
+export type RecordingHead = components['schemas']['RecordingHead'];
+export type RecordingLine = components['schemas']['RecordingLine'];
+export type ReplayDecision = components['schemas']['ReplayDecision'];
+export type ReplayFailure = components['schemas']['ReplayFailure'];
+export type ReplayFigures = components['schemas']['ReplayFigures'];
+export type ReplayPoint = components['schemas']['ReplayPoint'];
+export type ReplayPromise = components['schemas']['ReplayPromise'];
+export type ReplayReport = components['schemas']['ReplayReport'];
 export type RequestOptions = components['schemas']['RequestOptions'];
 export type Response = components['schemas']['Response'];
 export type ResponseEvent = components['schemas']['ResponseEvent'];
@@ -4070,7 +4906,9 @@ export type ResponsesTool = components['schemas']['ResponsesTool'];
 export type ResponseUsage = components['schemas']['ResponseUsage'];
 export type RunAnswer = components['schemas']['RunAnswer'];
 export type RunningCall = components['schemas']['RunningCall'];
+export type RunReport = components['schemas']['RunReport'];
 export type RunRequest = components['schemas']['RunRequest'];
+export type RuntimeLibrary = components['schemas']['RuntimeLibrary'];
 export type RuntimeOptions = components['schemas']['RuntimeOptions'];
 export type Sample = components['schemas']['Sample'];
 export type Sampling = components['schemas']['Sampling'];
@@ -4078,13 +4916,18 @@ export type Saw = components['schemas']['Saw'];
 export type Scope = components['schemas']['Scope'];
 export type Segment = components['schemas']['Segment'];
 export type SetRuntimeOption = components['schemas']['SetRuntimeOption'];
+export type Severity = components['schemas']['Severity'];
 export type ShrinkAfter = components['schemas']['ShrinkAfter'];
+export type ShrinkAllReport = components['schemas']['ShrinkAllReport'];
+export type ShrinkFailure = components['schemas']['ShrinkFailure'];
 export type ShrinkReport = components['schemas']['ShrinkReport'];
 export type ShrinkRequest = components['schemas']['ShrinkRequest'];
 export type Shutdown = components['schemas']['Shutdown'];
 export type Skipped = components['schemas']['Skipped'];
 export type Stats = components['schemas']['Stats'];
 export type StreamOptions = components['schemas']['StreamOptions'];
+export type System = components['schemas']['System'];
+export type SystemMemory = components['schemas']['SystemMemory'];
 export type Target = components['schemas']['Target'];
 export type TensorFigures = components['schemas']['TensorFigures'];
 export type TensorInfo = components['schemas']['TensorInfo'];
@@ -4116,6 +4959,35 @@ export type VerboseTranscript = components['schemas']['VerboseTranscript'];
 export type Wishes = components['schemas']['Wishes'];
 export type $defs = Record<string, never>;
 export interface operations {
+    get_ebb_v1_demo_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DemoModelList"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_ebb_v1_doctor: {
         parameters: {
             query?: never;
@@ -4148,6 +5020,8 @@ export interface operations {
     get_ebb_v1_events: {
         parameters: {
             query?: {
+                /** @description Begin with so many of the last events; at most 2,000 are kept. */
+                history?: number;
                 /** @description Only what happens to this model. */
                 model?: string;
             };
@@ -4257,6 +5131,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyEntry"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_ebb_v1_log: {
+        parameters: {
+            query?: {
+                /** @description Go on with what comes: lines of JSON, until the host ends. */
+                follow?: boolean;
+                /** @description How many of the last lines to give; 100 where not given, and at most 2,000 are kept. */
+                lines?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostLog"];
+                    "application/x-ndjson": components["schemas"]["HostLogLine"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_ebb_v1_login_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLink"];
                 };
             };
             /** @description Refused or failed. */
@@ -4381,6 +5319,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelEntry"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_ebb_v1_models_alias_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoadOptions"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OptionsCheck"];
                 };
             };
             /** @description Refused or failed. */
@@ -4557,6 +5530,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LoadReport"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_ebb_v1_models_alias_recording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["RecordingLine"];
                 };
             };
             /** @description Refused or failed. */
@@ -4866,6 +5870,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UnloadReport"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_ebb_v1_models_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportModel"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["PullPiece"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_ebb_v1_models_pull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PullModel"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["PullPiece"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    post_ebb_v1_models_shrink_all: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShrinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShrinkAllReport"];
                 };
             };
             /** @description Refused or failed. */
@@ -5304,6 +6407,44 @@ export interface operations {
             };
         };
     };
+    post_ebb_v1_plugins_id_replay: {
+        parameters: {
+            query?: {
+                /** @description Settings to try, as a JSON object: over those that the user chose. */
+                settings?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayReport"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     post_ebb_v1_plugins_id_revoke: {
         parameters: {
             query?: never;
@@ -5549,6 +6690,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HostStatus"];
+                };
+            };
+            /** @description Refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_ebb_v1_system: {
+        parameters: {
+            query?: {
+                /** @description Give the sizes of Ebb's folders, too. That reads the folders: ask for it now and then, not every second. */
+                folders?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["System"];
                 };
             };
             /** @description Refused or failed. */

@@ -35,7 +35,15 @@ test('a day of ten samples a second takes no more memory than an hour, and keeps
 test('events of a day are bounded too', () => {
   const track = new Track();
   for (let seq = 0; seq < 100_000; seq++) {
-    const run = { event: 'run', seq, time_ms: seq * 864, model: 'm', run: seq, took_us: 5, items: 1 };
+    const run = {
+      event: 'run' as const,
+      seq,
+      time_ms: seq * 864,
+      model: 'm',
+      run: seq,
+      took_us: 5,
+      items: 1,
+    };
     track.take({ ...run, cap_retries: 0, queued: 0, outcome: 'ok', after: null as never });
     if (seq % 10 === 0) {
       const time_ms = seq * 864;
