@@ -1,3 +1,5 @@
+import { untrack } from 'svelte';
+
 import { ApiError, api, opened, pieces } from '../api';
 import type { HostLogLine } from '../api/generated/schema';
 
@@ -18,7 +20,7 @@ class HostLog {
   /** Follows it until the result is called. */
   follow(): () => void {
     const ending = new AbortController();
-    void this.#follow(ending.signal);
+    void untrack(() => this.#follow(ending.signal));
     return () => ending.abort();
   }
 

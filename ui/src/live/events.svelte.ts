@@ -1,3 +1,5 @@
+import { untrack } from 'svelte';
+
 import { ApiError, api, opened, serverSent } from '../api';
 import type { Event } from '../api';
 import { models } from './models.svelte';
@@ -32,7 +34,8 @@ class Events {
   /** Opens the stream, and again whenever it ends, until the result is called. */
   follow(): () => void {
     const ending = new AbortController();
-    void this.#follow(ending.signal);
+    // Whoever follows within an effect is not to begin anew with each event.
+    void untrack(() => this.#follow(ending.signal));
     return () => ending.abort();
   }
 

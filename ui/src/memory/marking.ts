@@ -7,6 +7,9 @@ import { type Palette, SIGNS } from './palette';
 
 const MiB = 1024 * 1024;
 
+/** Room for the signs above the plot. */
+export const SIGNS_HIGH = 22;
+
 /** What stands beside a mark's sign; the rest is told where the pointer is. */
 function labelOf({ event }: Mark): string {
   switch (event.event) {
@@ -36,12 +39,13 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
   [ctx.textBaseline, ctx.textAlign] = ['top', 'left'];
   ctx.setLineDash([]);
   const signs = visible(track.marks, from_ms, to_ms, xOf, size);
+  const top = bbox.top - (SIGNS_HIGH - 4) * devicePixelRatio;
   let words_end = -Infinity;
   for (const [index, { mark, x }] of signs.entries()) {
     const { sign, colour, line } = SIGNS[mark.kind];
     ctx.fillStyle = ctx.strokeStyle = colours[colour];
     if (line) drawLine(ctx, x, bbox);
-    ctx.fillText(sign, x - ctx.measureText(sign).width / 2, bbox.top);
+    ctx.fillText(sign, x - ctx.measureText(sign).width / 2, top);
     const label = labelOf(mark);
     if (label === '') continue;
     const width = ctx.measureText(label).width + size / 2;
@@ -50,13 +54,13 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
     const after_free = Math.min(bbox.left + bbox.width, (signs[index + 1]?.x ?? Infinity) - size);
     const left = after >= words_end && after + width <= after_free ? after : before;
     if (left === before && before < Math.max(before_free, bbox.left)) continue;
-    ctx.fillText(label, left, bbox.top);
+    ctx.fillText(label, left, top);
     words_end = Math.max(left + width, x + size);
   }
   ctx.restore();
 }
 
-/** Those that are seen, from left to right; of a kind no two at one place. */
+/** Those that are seen, from left to right; no two at one place. */
 function visible(
   marks: readonly Mark[],
   from_ms: number,
@@ -70,6 +74,9 @@ function visible(
     if (mark.time_ms < from_ms || mark.time_ms > to_ms) continue;
     const x = xOf(mark.time_ms);
     if (x < (free.get(mark.kind) ?? -Infinity)) continue;
+    // What a policy decided stands where it had an effect.
+    const before = seen.at(-1);
+    if (before?.mark.kind === 'policy' && x < before.x + size) seen.pop();
     free.set(mark.kind, x + size / 2);
     seen.push({ mark, x });
   }
@@ -80,7 +87,7 @@ function drawLine(ctx: CanvasRenderingContext2D, x: number, { top, height }: uPl
   ctx.globalAlpha = 0.55;
   ctx.lineWidth = devicePixelRatio;
   ctx.beginPath();
-  ctx.moveTo(x, top + 14 * devicePixelRatio);
+  ctx.moveTo(x, top - 2 * devicePixelRatio);
   ctx.lineTo(x, top + height);
   ctx.stroke();
   ctx.globalAlpha = 1;

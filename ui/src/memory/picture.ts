@@ -4,7 +4,7 @@ import { IN_USE, LIMIT, RESERVED, RESIDENT, decimate } from '../live/samples';
 import type { Track } from '../live/samples';
 import { BYTE_STEPS, TIME_STEPS, byteLabel, timeLabel, topOf } from './axis';
 import { library } from './library';
-import { drawMarks } from './marking';
+import { SIGNS_HIGH, drawMarks } from './marking';
 import { type Palette, palette } from './palette';
 import type { Range } from './stretch';
 
@@ -124,7 +124,8 @@ export class Picture {
     });
     return {
       ...size,
-      padding: [8, 30, 0, 0],
+      // Above are the signs of what happened.
+      padding: [SIGNS_HIGH, 30, 0, 0],
       legend: { show: false },
       // Lines of the axes over the areas, which cover.
       drawOrder: ['series', 'axes'] as uPlot.DrawOrderKey[],

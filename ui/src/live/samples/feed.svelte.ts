@@ -1,6 +1,9 @@
+import { untrack } from 'svelte';
+
 import { ApiError, api, done } from '../../api';
 import type { Armed, Event, Sample, ShrinkReport, Stats } from '../../api';
 import { events } from '../events.svelte';
+import { models } from '../models.svelte';
 import { Track, held } from './track';
 
 /** While something changes: ten times a second. */
@@ -13,6 +16,9 @@ const ALIKE = 10;
 const NOISE_BYTES = 256 * 1024;
 /** Samples that the host keeps of a model. */
 const HOST_KEEPS = 3600;
+
+/** What the host says of a model that is not in memory. */
+const GONE = new Set(['not_loaded', 'not_found', 'worker_crashed']);
 
 /** A shrink as it is told: by whom it was asked for, and what it did. */
 export interface Told {
@@ -65,7 +71,8 @@ export class Feed {
   /** Keeps the figures fresh until the result is called: for `$effect(() => feed.watch())`. */
   watch(): () => void {
     this.#watchers += 1;
-    if (!this.#running) void this.#run();
+    // Whoever watches within an effect is not to begin anew with each answer.
+    if (!this.#running) void untrack(() => this.#run());
     return () => {
       this.#watchers -= 1;
       if (this.#watchers === 0) this.#wake?.();
@@ -109,7 +116,7 @@ export class Feed {
         if (this.armed !== null && event.run >= this.armed.run) this.armed = null;
         break;
       case 'shrink':
-        this.told = { cause: event.cause, report: event.report, time_ms };
+        if (worthTelling(event)) this.told = { cause: event.cause, report: event.report, time_ms };
         if (event.cause === 'after_run') this.armed = null;
         break;
       case 'loaded':
@@ -174,8 +181,11 @@ export class Feed {
       [this.loaded, this.error] = [true, null];
     } catch (thrown) {
       const error = ApiError.from(thrown);
-      if (error.code === 'not_loaded' || error.code === 'not_found') this.loaded = false;
-      this.error = error.code === 'not_loaded' ? null : error;
+      const gone = GONE.has(error.code);
+      // What became of it is told in the list of models.
+      if (gone && this.loaded) void models.refresh();
+      if (gone) this.loaded = false;
+      this.error = gone ? null : error;
       // Nobody is asked ten times a second for what he does not have.
       this.#alike = ALIKE;
     }
@@ -229,9 +239,10 @@ export class Feed {
     for (const event of events.list) if (event.model === this.alias) this.#note(event, loaded_ms);
     for (const event of this.#early) if (later(event, this.#last)) this.#note(event, loaded_ms);
     this.#early = [];
-    const shrink = this.track.marks.findLast(({ kind }) => kind === 'shrink');
-    if (shrink?.event.event !== 'shrink') return;
-    this.told = { cause: shrink.event.cause, report: shrink.event.report, time_ms: shrink.time_ms };
+    for (const { event, time_ms } of this.track.marks) {
+      if (event.event !== 'shrink' || !worthTelling(event)) continue;
+      this.told = { cause: event.cause, report: event.report, time_ms };
+    }
   }
 
   #note(event: Event, loaded_ms: number): void {
@@ -241,6 +252,10 @@ export class Feed {
     this.#last = event;
   }
 }
+
+/** What nobody asked for and gave nothing back does not take the place of a report that somebody reads. */
+const worthTelling = ({ cause, report }: Extract<Event, { event: 'shrink' }>) =>
+  cause === 'request' || cause === 'after_run' || report.freed_bytes > 0 || report.pools_dropped.length > 0;
 
 /** Whether an event came after another. A host that began anew counts from 0 again. */
 const later = (event: Event, than: Event | null) =>

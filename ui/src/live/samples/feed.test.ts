@@ -140,6 +140,18 @@ test('a shrink is told, and ends what was armed', async () => {
   expect(feed.track.marks.map(({ kind }) => kind)).toEqual(['shrink']);
 });
 
+test('a shrink that a policy made in vain does not hide what the user asked for', async () => {
+  const feed = watched();
+  await pass(200);
+  host.run('minilm', 66 * MiB);
+  feed.shrunk(host.shrink('minilm'));
+  host.shrink('minilm', 'shrink-when-idle');
+  expect(feed.told?.cause).toBe('request');
+  host.run('minilm', 66 * MiB);
+  host.shrink('minilm', 'shrink-when-idle');
+  expect(feed.told?.cause).toBe('shrink-when-idle');
+});
+
 test('a crash is seen at once, leaves what was seen, and ends when the model is back', async () => {
   const feed = watched();
   await pass(1000);
