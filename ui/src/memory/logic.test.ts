@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 
 import type { Event, ModelEntry, PluginEntry, Sample } from '../api';
-import { Track } from '../live/samples';
+import { type Mark, Track } from '../live/samples';
 import { BYTE_STEPS, TIME_STEPS, byteLabel, timeLabel, topOf } from './axis';
 import { arenaOff } from './cannot';
 import { csv } from './csv';
 import { ensureLanguage } from './library';
+import { outstanding } from './marking';
 import { momentAt } from './moment';
 import { attachedTo, sawWords } from './policies';
 import { everyMs, moved, rangeOf, scaled, zoomedTo } from './stretch';
@@ -149,4 +150,23 @@ test('what a policy saw is said with its figures', () => {
   expect(sawWords(saw)).toBe(
     'saw 40.0 MiB in use of 106.0 MiB reserved, 351.0 MiB resident, 12 runs, idle for 3.0 s',
   );
+});
+
+test('where many marks would stand at one place, the one that matters most does', () => {
+  const mark = (time_ms: number, kind: Mark['kind'], freed_bytes = 1) =>
+    ({ time_ms, kind, event: { event: kind, report: { freed_bytes } } }) as unknown as Mark;
+  const marks = [
+    mark(10, 'policy'),
+    mark(20, 'shrink'),
+    mark(110, 'shrink', 0),
+    mark(120, 'other'),
+    mark(150, 'crashed'),
+    mark(160, 'shrink'),
+    mark(900, 'loaded'),
+  ];
+  const drawn = outstanding(marks, 0, 500, 100).map(({ time_ms, kind }) => [time_ms, kind]);
+  expect(drawn).toEqual([
+    [20, 'shrink'],
+    [150, 'crashed'],
+  ]);
 });

@@ -38,7 +38,11 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
   // Axes and the dashed limit left theirs.
   [ctx.textBaseline, ctx.textAlign] = ['top', 'left'];
   ctx.setLineDash([]);
-  const signs = visible(track.marks, from_ms, to_ms, xOf, size);
+  const place_ms = ((to_ms - from_ms) / bbox.width) * size;
+  const signs = outstanding(track.marks, from_ms, to_ms, place_ms).map((mark) => ({
+    mark,
+    x: xOf(mark.time_ms),
+  }));
   const top = bbox.top - (SIGNS_HIGH - 4) * devicePixelRatio;
   let words_end = -Infinity;
   for (const [index, { mark, x }] of signs.entries()) {
@@ -60,27 +64,32 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
   ctx.restore();
 }
 
-/** Those that are seen, from left to right; no two at one place. */
-function visible(
+/** What matters more stands first. */
+const RANK: Mark['kind'][] = ['crashed', 'near_cap', 'loaded', 'unloaded', 'shrink', 'policy', 'other'];
+
+function rankOf({ kind, event }: Mark): number {
+  const in_vain = event.event === 'shrink' && event.report.freed_bytes === 0;
+  return in_vain ? RANK.length : RANK.indexOf(kind);
+}
+
+/**
+ * The marks that are drawn, from left to right: of those that would stand at one place the one that matters most; where the pointer
+ * is, all are told. Places begin at multiples of their width in time, so that nothing jumps while the picture moves on.
+ */
+export function outstanding(
   marks: readonly Mark[],
   from_ms: number,
   to_ms: number,
-  xOf: (time_ms: number) => number,
-  size: number,
-): { mark: Mark; x: number }[] {
-  const free = new Map<Mark['kind'], number>();
-  const seen: { mark: Mark; x: number }[] = [];
+  place_ms: number,
+): Mark[] {
+  const best = new Map<number, Mark>();
   for (const mark of marks) {
     if (mark.time_ms < from_ms || mark.time_ms > to_ms) continue;
-    const x = xOf(mark.time_ms);
-    if (x < (free.get(mark.kind) ?? -Infinity)) continue;
-    // What a policy decided stands where it had an effect.
-    const before = seen.at(-1);
-    if (before?.mark.kind === 'policy' && x < before.x + size) seen.pop();
-    free.set(mark.kind, x + size / 2);
-    seen.push({ mark, x });
+    const place = Math.floor(mark.time_ms / place_ms);
+    const other = best.get(place);
+    if (other === undefined || rankOf(mark) < rankOf(other)) best.set(place, mark);
   }
-  return seen;
+  return [...best.values()].sort((one, other) => one.time_ms - other.time_ms);
 }
 
 function drawLine(ctx: CanvasRenderingContext2D, x: number, { top, height }: uPlot.BBox): void {

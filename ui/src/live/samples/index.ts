@@ -23,6 +23,7 @@ class Samples {
 
   constructor() {
     events.on((event) => this.#take(event));
+    this.overall.follow();
   }
 
   /** The figures of a model. They come while somebody `watch`es them. */

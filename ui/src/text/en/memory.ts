@@ -200,8 +200,10 @@ export const memory = {
   private: 'Private',
   shrinkAll: 'Shrink all',
   shrinkOne: (alias: string) => `Shrink ${alias}`,
-  allGaveBack: (models: number, freed: number) =>
-    `${count(models)} ${models === 1 ? 'model' : 'models'} gave back ${bytes(freed)}`,
+  allGaveBack: (models: number, freed: number) => {
+    const who = `${count(models)} ${models === 1 ? 'model' : 'models'}`;
+    return freed === 0 ? `${who} had nothing to give back` : `${who} gave back ${bytes(freed)}`;
+  },
   noneLoaded: 'No model is loaded, so nothing was shrunk.',
   hostRow: 'Ebb itself',
   total: 'Together',
