@@ -27,7 +27,7 @@ alone('whoever comes first sees memory taken and given back in three presses', a
   await expect(tour).toBeHidden();
   await expect(page.getByRole('figure', { name: text.memory.chartOf('minilm') })).toBeVisible();
   await page.reload();
-  await expect(page.getByRole('heading', { name: text.memory.title })).toBeVisible();
+  await expect(page.getByRole('heading', { name: text.memory.title, exact: true })).toBeVisible();
   await expect(tour).toBeHidden();
 });
 

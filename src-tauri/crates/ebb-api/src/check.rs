@@ -10,7 +10,7 @@ use ebb_core::{
     options::{self, Requested},
 };
 
-use crate::{Host, estimate::estimate, models::Added, probed::Found};
+use crate::{Host, estimate::estimate};
 
 use self::problems::Look;
 
@@ -31,7 +31,8 @@ impl Host {
             }
         };
         let found = self.found_before();
-        let lines = self.look(&added, &resolved, found.as_deref(), &mut problems);
+        let look = Look { added: &added, given: &options, options: &resolved, found: found.as_deref() };
+        let lines = self.look(&look, &mut problems);
         let estimate = estimate(alias, &added, &resolved, None).ok();
         problems.extend(estimate.as_ref().and_then(problems::too_large));
         problems.sort_by_key(|problem| problem.severity);
@@ -48,21 +49,14 @@ impl Host {
         })
     }
 
-    fn look(
-        &self,
-        added: &Added,
-        resolved: &LoadOptions,
-        found: Option<&Found>,
-        problems: &mut Vec<OptionProblem>,
-    ) -> Vec<options::OptionLine> {
-        let requested = Requested::all(resolved);
-        let fields = fields::of_options(resolved);
+    fn look(&self, look: &Look<'_>, problems: &mut Vec<OptionProblem>) -> Vec<options::OptionLine> {
+        let requested = Requested::all(look.options);
+        let fields = fields::of_options(look.options);
         // What is not known yet is looked up for the next time.
-        if found.is_none() {
+        if look.found.is_none() {
             let host = self.clone();
             tokio::spawn(async move { host.found().await });
         }
-        let look = Look { added, options: resolved, found };
         let provider = look.provider();
         let options::Review { plan, refused: not_held } = options::review(&requested, &provider);
         let mut is_refused = vec![false; requested.len()];

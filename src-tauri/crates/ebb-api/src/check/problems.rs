@@ -13,6 +13,8 @@ use crate::{models::Added, probed::Found};
 /// What is looked at.
 pub(super) struct Look<'a> {
     pub(super) added: &'a Added,
+    /// As they were sent.
+    pub(super) given: &'a LoadOptions,
     /// With their profile laid under.
     pub(super) options: &'a LoadOptions,
     /// What ONNX Runtime offers here, where that is known.
@@ -118,9 +120,9 @@ impl Look<'_> {
         zero.map(|(field, _, why)| error(field, why.to_owned(), None)).collect()
     }
 
+    /// A profile is for every kind: of what it sets nothing is said.
     fn of_other_kinds(&self) -> Vec<OptionProblem> {
-        let LoadOptions { batch_tokens, context_tokens, prefill_tokens, prefix_cache_bytes, .. } =
-            self.options;
+        let LoadOptions { batch_tokens, context_tokens, prefill_tokens, prefix_cache_bytes, .. } = self.given;
         let given = [
             batch_tokens.is_some(),
             context_tokens.is_some(),

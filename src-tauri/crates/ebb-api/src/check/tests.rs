@@ -1,7 +1,7 @@
 use ebb_core::{Code, ModelKind, Places, operations::Profile};
 
 use super::*;
-use crate::{Settings, probed};
+use crate::{Settings, models::Added, probed};
 
 const MIB: u64 = 1 << 20;
 
@@ -128,4 +128,18 @@ async fn providers_and_devices_are_held_against_what_is_there() {
         let refused = check.problems.iter().find(|problem| problem.severity == Severity::Error);
         assert_eq!(refused.and_then(|problem| problem.field.as_deref()), want, "{given}");
     }
+}
+
+#[tokio::test]
+async fn what_a_profile_sets_for_other_kinds_is_no_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(&folder);
+    let chat = Added { path: "/c".into(), kind: ModelKind::Chat, weights_bytes: 90 * MIB };
+    host.inner.catalogue.update(|catalogue| catalogue.add("c", chat)).unwrap();
+    let said = async |options| {
+        let check = host.check_options("c", options).await.unwrap();
+        check.problems.iter().any(|problem| problem.field.as_deref() == Some("batch_tokens"))
+    };
+    assert!(!said(options(serde_json::json!({"profile": "balanced"}))).await);
+    assert!(said(options(serde_json::json!({"batch_tokens": 512}))).await);
 }
