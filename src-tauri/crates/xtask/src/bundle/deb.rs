@@ -11,8 +11,9 @@ use crate::stage::run;
 
 /// Libraries are named as Debian 12 does, then as those do that count time in 64 bits. The tray's is opened when the app
 /// starts, and done without where it is missing.
-const DEPENDS: &str = "libc6 (>= 2.35), libgcc-s1, libstdc++6, libglib2.0-0 | libglib2.0-0t64, \
-    libgtk-3-0 | libgtk-3-0t64, libwebkit2gtk-4.1-0 (>= 2.40), libjavascriptcoregtk-4.1-0, libsoup-3.0-0";
+const DEPENDS: &str = "libc6 (>= 2.35), libgcc-s1, libstdc++6, libcairo2, libdbus-1-3, libgdk-pixbuf-2.0-0, \
+    libglib2.0-0 | libglib2.0-0t64, libgtk-3-0 | libgtk-3-0t64, libwebkit2gtk-4.1-0 (>= 2.40), \
+    libjavascriptcoregtk-4.1-0, libsoup-3.0-0";
 const RECOMMENDS: &str = "libayatana-appindicator3-1, xdg-utils";
 
 /// Wraps the tree; where the package is.
@@ -45,16 +46,17 @@ fn described(tree: &Path) -> Outcome<String> {
         "Package: ebb\n\
         Version: {VERSION}\n\
         Architecture: {}\n\
-        Maintainer: The Ebb authors <ebb@localhost>\n\
+        Maintainer: The Ebb contributors <contributors@ebb.example>\n\
         Installed-Size: {}\n\
         Depends: {DEPENDS}\n\
         Recommends: {RECOMMENDS}\n\
         Section: science\n\
         Priority: optional\n\
         Description: local models that give memory back\n \
-        Ebb runs ONNX models for chat, embeddings and speech on this machine, shows what\n \
-        memory their arenas hold, and gives it back: at a click, from the command line,\n \
-        or as policies decide. With the app, the program ebb, ONNX Runtime and plugins.\n",
+        Ebb runs ONNX models for chat, embeddings and speech on this machine, shows\n \
+        what memory their arenas hold, and gives it back: at a click, from the command\n \
+        line, or as policies decide. With the app, the program ebb, ONNX Runtime and\n \
+        plugins.\n",
         architecture(),
         bytes.div_ceil(1024),
     ))

@@ -37,6 +37,7 @@ fn described(tree: &Path) -> String {
     format!(
         "%global debug_package %{{nil}}\n\
         %global __os_install_post %{{nil}}\n\
+        %global _binary_payload w6.xzdio\n\
         %global __provides_exclude_from ^/usr/lib/ebb/.*$\n\
         Name: ebb\n\
         Version: {VERSION}\n\

@@ -106,8 +106,8 @@ impl Tree {
         }
         self.text(include_bytes!("../../../../packaging/copyright"), &place("copyright"))?;
         self.text(licences::of_everything()?.as_bytes(), &place("third-party-licences.txt"))?;
-        self.file(&workspace().join("CHANGELOG.md"), &place("changelog"), 0o644)?;
-        for name in ["changelog", "third-party-licences.txt", "onnxruntime-notices.txt"] {
+        self.file(&workspace().join("CHANGELOG.md"), &place("CHANGELOG.md"), 0o644)?;
+        for name in ["CHANGELOG.md", "third-party-licences.txt", "onnxruntime-notices.txt"] {
             zip(&self.root.join(place(name)))?;
         }
         Ok(())

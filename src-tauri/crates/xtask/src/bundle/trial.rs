@@ -29,6 +29,11 @@ pub(super) fn tried(parts: &Parts, deb: &Path) -> Outcome {
         make.args(["--variant=minbase", &suite]).arg(&root).arg(&mirror);
         run(make.stdout(std::process::Stdio::null()))
     })?;
+    let own = root.join("etc/apt/sources.list");
+    if own.exists() {
+        // It names what this system's list names too.
+        fs::remove_file(&own).while_doing(failed)?;
+    }
     for name in ["sources.list", "sources.list.d", "apt.conf.d", "trusted.gpg.d"] {
         let from = Path::new("/etc/apt").join(name);
         if from.exists() {

@@ -19,7 +19,7 @@ ebb --version
 ebb doctor --json >/tmp/doctor.json || true
 grep -q '/usr/lib/ebb/libonnxruntime' /tmp/doctor.json || { cat /tmp/doctor.json; exit 1; }
 ebb plugin list --json >/tmp/plugins.json
-grep -q 'on-slack' /tmp/plugins.json || { cat /tmp/plugins.json; exit 1; }
+grep -q '"slack"' /tmp/plugins.json || { cat /tmp/plugins.json; exit 1; }
 ebb server stop
 test -s /usr/share/man/man1/ebb.1.gz
 test -s /usr/share/bash-completion/completions/ebb
@@ -41,7 +41,7 @@ for _ in $(seq 300); do
     sleep 0.1
 done
 [ -n "${web:-}" ] || { cat /tmp/app.log; exit 1; }
-ebb server status --json | grep -q '"running":true'
+ebb server status --json | grep -Eq '"running": ?true'
 
 say "it ends when it is asked to"
 ebb server stop
