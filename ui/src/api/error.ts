@@ -40,6 +40,9 @@ export class ApiError extends Error {
     if (thrown instanceof DOMException && thrown.name === 'AbortError') {
       return new ApiError({ code: 'cancelled', message: 'cancelled' });
     }
+    // What a command of the desktop app rejects with.
+    const fields = (thrown as { error?: ErrorFields } | null | undefined)?.error;
+    if (typeof fields?.message === 'string') return new ApiError(fields);
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     if (thrown instanceof TypeError && /fetch|network|load failed/i.test(message)) {
       return new ApiError({

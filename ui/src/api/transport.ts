@@ -10,6 +10,8 @@ export interface DesktopInfo {
   took_over: string | null;
   /** The host could not be opened: what the window shows instead of everything else. */
   startup_error: { code: string; message: string; hint?: string | null } | null;
+  /** Paths that the app was started with; told once. */
+  dropped: string[];
   preferences: { notifications: boolean; autostart: boolean; close_to_tray: boolean };
 }
 

@@ -1,10 +1,10 @@
 import { ApiError, api, done } from '../api';
 import type { System } from '../api/generated/schema';
 
-/** How often it is asked while somebody looks. */
-const EVERY_MS = 1000;
+/** How often it is asked while somebody looks: with no model in memory little changes, and the page is to rest. */
+const EVERY_MS = { loaded: 1000, empty: 5000 };
 
-/** The machine's memory and who of us holds how much, once a second while a view needs it and the page is visible. */
+/** The machine's memory and who of us holds how much, as long as a view needs it and the page is visible. */
 class SystemFigures {
   now = $state.raw<System | null>(null);
   error = $state.raw<ApiError | null>(null);
@@ -21,7 +21,9 @@ class SystemFigures {
   async #run(): Promise<void> {
     while (this.#watchers > 0) {
       if (!document.hidden) await this.refresh();
-      await new Promise((done) => setTimeout(done, EVERY_MS));
+      await new Promise((done) =>
+        setTimeout(done, this.now?.models.length === 0 ? EVERY_MS.empty : EVERY_MS.loaded),
+      );
     }
   }
 

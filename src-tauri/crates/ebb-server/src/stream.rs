@@ -22,7 +22,7 @@ use ebb_core::{
 };
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_stream::wrappers::{BroadcastStream, errors::BroadcastStreamRecvError};
 
 /// Media type of lines of JSON.
@@ -180,6 +180,7 @@ mod tests {
 
     use ebb_core::EventKind;
     use http_body_util::BodyExt as _;
+    use tokio::sync::broadcast;
 
     use super::*;
 

@@ -46,6 +46,7 @@ pub struct ImportModel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one report ends a pull; there are never many at once")]
 pub enum PullPiece {
     /// How far it is.
     Progress(PullProgress),
