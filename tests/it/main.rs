@@ -8,6 +8,7 @@ mod embed;
 mod gguf;
 mod guests;
 mod import;
+mod operations;
 mod options;
 mod plugins;
 mod python;

@@ -1,6 +1,7 @@
 //! The rules of the repository: which crate may know which, where `unsafe` and printing are allowed, what a file may be
 //! called and hold. Each rule is shown to catch what breaks it.
 
+mod bindings;
 mod manifests;
 mod source;
 mod wit;

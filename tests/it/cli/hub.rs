@@ -11,7 +11,13 @@ use std::{
     thread,
 };
 
+use ebb_client::Client;
+use ebb_core::{
+    Code, ModelKind, Places,
+    operations::{PullModel, PullPiece},
+};
 use ebb_tests::{home::Home, models};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::{err, out};
@@ -121,6 +127,38 @@ fn a_model_is_pulled_and_used() {
     let again = read(&ebb(&home, &hub, &pull));
     assert_eq!(again["pulled"]["already_there"], true);
     assert_eq!(again["model"]["alias"], "tiny-embedder");
+}
+
+/// A client of a host that was started with that Hub.
+fn client(home: &Home, hub: &str) -> Client {
+    read(&ebb(home, hub, &["server", "start"]));
+    Client::connect_in(&Places { home: home.path().to_owned(), cache: home.path().join("cache") }).unwrap()
+}
+
+#[tokio::test]
+async fn a_host_pulls_by_itself_and_tells_how_far_it_is() {
+    let home = Home::new();
+    let hub = hub([("org/Tiny-Embedder", &models::embedder(&home.path().join("source")))]);
+    let client = client(&home, &hub);
+    let pull = |model: &str| PullModel { model: model.to_owned(), ..PullModel::default() };
+    let pieces: Vec<_> = client.pull_model(&pull("hf:org/Tiny-Embedder")).await.unwrap().collect().await;
+    let pieces: Vec<PullPiece> = pieces.into_iter().map(Result::unwrap).collect();
+    let (last, before) = pieces.split_last().unwrap();
+    let PullPiece::Report(entry) = last else { panic!("{last:?}") };
+    assert_eq!((entry.alias.as_str(), entry.kind), ("tiny-embedder", ModelKind::Embeddings));
+    assert!(before.iter().all(|piece| matches!(piece, PullPiece::Progress(_))), "{before:?}");
+    assert!(home.path().join("models/org--Tiny-Embedder/tokenizer.json").is_file());
+    let again = client.pull_model(&pull("hf:org/Tiny-Embedder")).await.unwrap().entry().await.unwrap();
+    assert_eq!(again.alias, "tiny-embedder");
+
+    let error = client.pull_model(&pull("hf:org/Other")).await.unwrap().entry().await.unwrap_err();
+    assert_eq!(error.failure().code, Code::NotFound, "{error}");
+    for (model, alias) in [("org/Name", None), ("hf:../Name", None), ("hf:org/Name", Some("shrink-all"))] {
+        let asked = PullModel { alias: alias.map(str::to_owned), ..pull(model) };
+        let error = client.pull_model(&asked).await.unwrap_err();
+        let field = if alias.is_some() { "alias" } else { "model" };
+        assert_eq!(error.failure().param.as_deref(), Some(field), "{error}");
+    }
 }
 
 #[test]
