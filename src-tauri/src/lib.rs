@@ -1,8 +1,8 @@
 //! The desktop app: a window over [`ebb_api::Host`], and the loopback server that other programs reach the same host by.
 //!
-//! It is a shell only. The window calls the server's own routes in this process, through [`calls`]; what a browser has no way
+//! It is a shell only. The window calls the server's own routes in this process, through `calls`; what a browser has no way
 //! to (file dialogs, notifications, the tray) is all that is added here. Which commands there are is listed once, in
-//! [`commands`], granted in `capabilities/main.json`, and nothing else can be called by the page.
+//! `commands`, granted in `capabilities/main.json`, and nothing else can be called by the page.
 
 mod app;
 mod calls;

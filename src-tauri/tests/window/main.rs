@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod desk;
+mod hand;
 mod life;
 mod notices;
 mod page;

@@ -71,7 +71,7 @@ export const chat = {
     prompts: [
       'Explain in three sentences what an arena allocator is.',
       'Write a haiku about memory that is given back.',
-      'List five fruits as a Markdown table with their colours.',
+      'Give me three reasons to drink water, as a list.',
     ],
     reading: (done: number, total: number) => `Reading: ${count(done)} of ${count(total)} tokens`,
     waiting: 'Thinking…',
