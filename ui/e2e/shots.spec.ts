@@ -36,8 +36,9 @@ const VIEWS: [name: string, place: string, act?: (page: Page, host: Host) => Pro
     'memory',
     'memory/minilm',
     async (page, host) => {
-      // Without a rule of its own, so that there is something to give back.
-      const options = { shrink_every: 0, runtime_options: {} };
+      // Without a rule or a policy, so that there is something to give back.
+      const options = { shrink_every: 0 };
+      await host.call('POST', '/ebb/v1/plugins/slack/detach', { model: 'minilm' });
       await host.call('POST', '/ebb/v1/models/minilm/load?force=true', options);
       for (let run = 0; run < 8; run += 1) {
         await host.burst('minilm', 6 * (run + 1));
@@ -45,6 +46,7 @@ const VIEWS: [name: string, place: string, act?: (page: Page, host: Host) => Pro
       }
       await page.getByRole('button', { name: text.memory.shrink, exact: true }).click();
       await page.waitForTimeout(2500);
+      await host.call('POST', '/ebb/v1/plugins/slack/attach', { model: 'minilm' });
     },
   ],
   ['machine', 'memory/all', async (page) => page.waitForTimeout(4000)],
