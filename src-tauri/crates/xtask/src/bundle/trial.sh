@@ -29,11 +29,11 @@ dbus-run-session -- xvfb-run -a ebb-desktop >/tmp/app.log 2>&1 &
 app=$!
 host=
 for _ in $(seq 300); do
-    if [ -s /root/.local/share/ebb/run/host.json ]; then host=there; break; fi
+    if [ -s ~root/.local/share/ebb/run/host.json ]; then host=there; break; fi
     sleep 0.1
 done
 [ -n "$host" ] || { cat /tmp/app.log; exit 1; }
-pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' /root/.local/share/ebb/run/host.json)
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' ~root/.local/share/ebb/run/host.json)
 readlink "/proc/$pid/exe" | grep -qx /usr/lib/ebb/ebb-desktop
 # Its web view is a process of its own, which is there once the window is.
 for _ in $(seq 300); do
