@@ -7,11 +7,13 @@ const VIEWS = Object.entries(text.app.views);
 for (const scheme of ['light', 'dark'] as const) {
   test(`each view is there and accessible in ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    // Keys are heard once the page is there.
+    await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible();
     for (const [index, [view, name]] of VIEWS.entries()) {
       await page.keyboard.press(`Control+${index + 1}`);
       await expect(page.getByRole('link', { name, exact: true })).toHaveAttribute('aria-current', 'page');
       await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible();
-      expect(page.url()).toContain(`#/${view}`);
+      await expect(page).toHaveURL(new RegExp(`#/${view}`));
       await expectAccessible(page);
     }
   });
