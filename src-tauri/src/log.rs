@@ -8,7 +8,9 @@ use std::{
 };
 
 use ebb_core::Places;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    EnvFilter, Layer as _, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 /// A log that has grown beyond this is put aside before more is written, as by `ebb server start`.
 const LIMIT_BYTES: u64 = 8 << 20;
@@ -16,14 +18,15 @@ const LIMIT_BYTES: u64 = 8 << 20;
 /// Begins to log: into the host's log, or to stderr where it cannot be written or a person looks on.
 pub(crate) fn begin() {
     let filter = EnvFilter::try_from_env("EBB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter);
     let terminal = io::stderr().is_terminal();
     let file = Places::from_env().ok().filter(|_| !terminal).and_then(|places| open(&places.log_file()).ok());
-    // A test of the library may have set one up already.
-    let _ = match file {
-        Some(file) => subscriber.with_ansi(false).with_writer(Mutex::new(file)).try_init(),
-        None => subscriber.with_ansi(terminal).with_writer(io::stderr).try_init(),
+    let written = match file {
+        Some(file) => fmt::layer().with_ansi(false).with_writer(Mutex::new(file)).boxed(),
+        None => fmt::layer().with_ansi(terminal).with_writer(io::stderr).boxed(),
     };
+    // What the Activity view shows is kept besides. A test of the library may have set a subscriber up already.
+    let all = tracing_subscriber::registry().with(written.with_filter(filter)).with(ebb_api::keep_log());
+    let _ = all.try_init();
     // Nobody sees the stderr of an app that a desktop started.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a part of the app failed")));
 }

@@ -41,4 +41,6 @@ async fn a_model_is_loaded_with_an_option_used_and_shrunk() {
     desk.says("gave back").await;
     let (_, stats) = desk.send("GET", "/ebb/v1/models/minilm/stats", "").await;
     assert_eq!(stats["shrinks"], 1, "{stats}");
+    let (_, log) = desk.send("GET", "/ebb/v1/log?lines=50", "").await;
+    assert!(log["lines"].as_array().is_some_and(|lines| !lines.is_empty()), "the app keeps its log: {log}");
 }
