@@ -35,7 +35,8 @@ async fn a_model_is_loaded_with_an_option_used_and_shrunk() {
     let work = json!({ "texts": ["x".repeat(4000)] }).to_string();
     let (status, answer) = desk.send("POST", "/ebb/v1/models/minilm/embed", &work).await;
     assert_eq!(status, 200, "{answer}");
-    button(&desk, "Show its memory").await.click().await.unwrap();
+    let memory = desk.page.wait().for_element(Locator::XPath("//main//a[contains(@href, '/memory/minilm')]"));
+    memory.await.unwrap().click().await.unwrap();
     desk.says("Memory over time").await;
     button(&desk, "Shrink now").await.click().await.unwrap();
     desk.says("gave back").await;
