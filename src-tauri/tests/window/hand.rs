@@ -37,7 +37,7 @@ async fn a_model_is_loaded_with_an_option_used_and_shrunk() {
     assert_eq!(status, 200, "{answer}");
     let memory = desk.page.wait().for_element(Locator::XPath("//main//a[contains(@href, '/memory/minilm')]"));
     memory.await.unwrap().click().await.unwrap();
-    desk.says("Memory over time").await;
+    desk.says("Shrink after next run").await;
     button(&desk, "Shrink now").await.click().await.unwrap();
     desk.says("gave back").await;
     let (_, stats) = desk.send("GET", "/ebb/v1/models/minilm/stats", "").await;
