@@ -122,9 +122,9 @@ test('the host’s log is followed, and filtered by its least level', async () =
 });
 
 test('a report for a bug has what happened and no name of a model', async () => {
-  host.add('grace-letters', 'chat', MiB, '/home/ada/models/grace');
+  host.add('grace-letters', 'chat', MiB, '/srv/ada/models/grace');
   host.load('grace-letters', {} as never);
-  host.write('warn', 'ebb_api::load', "cannot read '/home/ada/My Letters/x.onnx'", {
+  host.write('warn', 'ebb_api::load', "cannot read '/srv/ada/My Letters/x.onnx'", {
     model: 'grace-letters',
   });
   await system.refresh();

@@ -6,13 +6,13 @@ import { Scrub } from './scrub';
 
 test.each([
   [
-    'cannot read /home/ada/My Models/secret plan.onnx: permission denied',
+    'cannot read /srv/ada/My Models/secret plan.onnx: permission denied',
     'cannot read [path]: permission denied',
   ],
   ['C:\\Users\\Ada Lovelace\\models\\x.onnx is missing', '[path]'],
   ['open \\\\server\\share\\diary.docx; try again', 'open [path]; try again'],
   ['see ~/notes/today', 'see [path]'],
-  ['file:///home/ada/a%20b', '[path]'],
+  ['file:///srv/ada/a%20b', '[path]'],
   ['notes/private/plan was skipped', '[path] was skipped'],
   ['diary.pdf has no text', '[file] has no text'],
   ["no model is named 'Letters to Grace'", 'no model is named [text]'],
@@ -55,18 +55,18 @@ test('figures stay as they are', () => {
 test('a report has the figures and nothing that is private', () => {
   const model = {
     alias: 'grace-letters',
-    path: '/home/ada/models/grace',
+    path: '/srv/ada/models/grace',
     kind: 'chat',
     weights_bytes: 5,
     state: 'failed',
-    reason: 'cannot read /home/ada/models/grace/model.onnx: gone',
+    reason: 'cannot read /srv/ada/models/grace/model.onnx: gone',
     info: null,
     options: { session_options: { 'session.log': 'Dear Grace, hello' }, runtime_options: {} },
   } as unknown as ModelEntry;
   const of = { time_ms: 1, model: 'grace-letters' };
   const events = [
     { ...of, seq: 1, event: 'crashed', reason: 'killed by signal 9', restart_in_ms: null },
-    { ...of, seq: 2, event: 'runtime_option', key: 'qnn.lora_config', value: '/home/ada/lora.json' },
+    { ...of, seq: 2, event: 'runtime_option', key: 'qnn.lora_config', value: '/srv/ada/lora.json' },
     { ...of, seq: 3, event: 'runtime_option', key: 'a.b', value: 'Dear Grace, hello' },
   ] as Event[];
   const line = {
@@ -80,15 +80,15 @@ test('a report has the figures and nothing that is private', () => {
     {
       ...line,
       message: 'could not read',
-      fields: { path: '/home/ada/x', size: 12, why: 'Dear Grace, hello', code: 'storage' },
+      fields: { path: '/srv/ada/x', size: 12, why: 'Dear Grace, hello', code: 'storage' },
     },
-    { ...line, message: "no file 'Dear Grace, hello' in /home/ada", fields: { prompt: 'Dear Grace' } },
+    { ...line, message: "no file 'Dear Grace, hello' in /srv/ada", fields: { prompt: 'Dear Grace' } },
   ];
   const system = {
     memory: { total_bytes: 100, available_bytes: 50 },
     host: { pid: 7, resident_bytes: 1, private_bytes: 1, version: '0.1.0', uptime_ms: 9 },
     devices: [{ name: 'NVIDIA H200', provider: 'cuda', kind: 'gpu', available: true, hint: null }],
-    runtimes: [{ version: '1.31.1', path: '/home/ada/libonnxruntime.so', providers: ['cpu'], used: true }],
+    runtimes: [{ version: '1.31.1', path: '/srv/ada/libonnxruntime.so', providers: ['cpu'], used: true }],
     models: [],
     folders: [],
   };
@@ -101,7 +101,7 @@ test('a report has the figures and nothing that is private', () => {
     events,
     log,
   });
-  for (const secret of ['ada', 'Ada', 'Grace', 'grace', '/home', 'hello', 'onnx:'])
+  for (const secret of ['ada', 'Ada', 'Grace', 'grace', '/srv', 'hello', 'onnx:'])
     expect(text).not.toContain(secret);
   for (const kept of [
     'killed by signal 9',

@@ -168,7 +168,7 @@ test('a download shows how far it is and can be cancelled', async () => {
 
 test('what is dropped on the window is added', async () => {
   await shown();
-  dropped.take(['/home/me/one', '/home/me/two.gguf']);
+  dropped.take(['/data/me/one', '/data/me/two.gguf']);
   expect(await screen.findByRole('listitem', { name: 'one' })).toBeTruthy();
   expect(await screen.findByRole('listitem', { name: 'two.gguf' })).toBeTruthy();
   expect(dropped.models).toEqual([]);

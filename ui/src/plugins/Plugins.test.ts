@@ -145,7 +145,7 @@ test('the log follows, and is filtered', async () => {
 
 test('a dropped plugin is installed, granted nothing, and asks at once', async () => {
   await at('');
-  dropped.plugins = ['/home/me/mine.wasm'];
+  dropped.plugins = ['/data/me/mine.wasm'];
   const dialog = within(await screen.findByRole('dialog', { name: 'Add a plugin' }));
   await fireEvent.click(dialog.getByRole('button', { name: 'Add' }));
   await screen.findByRole('dialog', { name: 'What may mine do?' });
@@ -193,10 +193,10 @@ test('documents are picked and indexed; answers name passages that open', async 
   ]);
   await at('rag/documents');
   await fireEvent.input(await screen.findByLabelText('Folder or file to add'), {
-    target: { value: '/home/me/handbook' },
+    target: { value: '/data/me/handbook' },
   });
   await press('Add');
-  await screen.findByRole('button', { name: 'Take back /home/me/handbook' });
+  await screen.findByRole('button', { name: 'Take back /data/me/handbook' });
   await press('Index now');
   await screen.findByText(/Read 2 documents into 31 passages/);
   expect(screen.getByText(/it has no text: it is scanned/)).toBeTruthy();

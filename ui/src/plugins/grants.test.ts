@@ -17,7 +17,7 @@ test('what is ticked must say on what', () => {
 });
 
 test('a grant names models or paths, never both', () => {
-  const chosen = { ticked: true, models: ['minilm'], paths: ['/home/me'] };
+  const chosen = { ticked: true, models: ['minilm'], paths: ['/data/me'] };
   expect(
     grantsOf([
       { ...wish('inference.embed'), ...chosen },
@@ -28,7 +28,7 @@ test('a grant names models or paths, never both', () => {
   ).toEqual([
     { capability: 'inference.embed', models: ['minilm'], paths: [] },
     { capability: 'inference.generate', models: ['*'], paths: [] },
-    { capability: 'documents', models: [], paths: ['/home/me'] },
+    { capability: 'documents', models: [], paths: ['/data/me'] },
     { capability: 'store', models: [], paths: [] },
   ]);
 });
@@ -57,11 +57,11 @@ test('what a plugin lacks on a model', () => {
 });
 
 test.each([
-  ['handbook/a/b.md', ['/home/me/handbook'], ['/home/me/handbook/a/b.md']],
+  ['handbook/a/b.md', ['/data/me/handbook'], ['/data/me/handbook/a/b.md']],
   ['handbook/b.md', ['/x/handbook', '/y/handbook/', '/z/other'], ['/x/handbook/b.md', '/y/handbook/b.md']],
-  ['notes.txt', ['/home/me/notes.txt'], ['/home/me/notes.txt']],
+  ['notes.txt', ['/data/me/notes.txt'], ['/data/me/notes.txt']],
   ['books/b.md', ['C:\\Users\\me\\books'], ['C:\\Users\\me\\books\\b.md']],
-  ['elsewhere/b.md', ['/home/me/handbook'], []],
+  ['elsewhere/b.md', ['/data/me/handbook'], []],
 ])('where %s may lie', (document, granted, places) => {
   expect(placesOf(document, granted)).toEqual(places);
 });

@@ -32,7 +32,7 @@ export const modelRoutes = (host: FakeHost, pace = { every_ms: 0 }): Routes => (
       throw new Refusal(400, 'invalid_request', message, 'write it as hf:ORG/NAME', 'model');
     }
     const name = model.split('/').at(-1)?.replace(/:.*/, '') ?? model;
-    const path = `/home/me/.local/share/ebb/models/${name}`;
+    const path = `/data/me/.local/share/ebb/models/${name}`;
     return lines(
       work(['downloading'], 'model.onnx', () => added(host, path, alias ?? name)),
       pace.every_ms,

@@ -71,7 +71,7 @@ export const models = {
   path: 'Folder or file',
   pathHelp:
     'An ONNX model is used where it lies. GGUF files and folders with safetensors are made into ONNX first; that takes a while and some disk.',
-  pathHint: '/home/me/models/all-MiniLM-L6-v2',
+  pathHint: '/data/me/models/all-MiniLM-L6-v2',
   pathNative: 'You can also drop a folder or file on the window.',
   browseFile: 'A file',
   alias: 'Alias (optional)',

@@ -39,7 +39,7 @@ export const plugins = {
   install: {
     title: 'Add a plugin',
     path: 'File (.wasm) or folder of a plugin',
-    placeholder: '/home/me/policy.wasm',
+    placeholder: '/data/me/policy.wasm',
     remote: 'The path is on the machine that the host runs on.',
     safe: 'Adding grants it nothing: you are shown what it asks for next.',
     drop: 'You can also drop a .wasm file or a folder with plugin.toml on the window.',

@@ -119,8 +119,8 @@ pub struct Plan {
 /// ```
 ///
 /// # Errors
-/// [`crate::Code::InvalidValue`] for a value that does not fit a known key's type, [`crate::Code::InvalidTarget`] for a malformed shrink
-/// target, [`crate::Code::Conflict`] where two cannot both hold.
+/// [`crate::Code::InvalidValue`] for a value that does not fit a known key's type, [`crate::Code::InvalidTarget`] for a
+/// malformed shrink target, [`crate::Code::Conflict`] where two cannot both hold.
 pub fn plan(requested: &[Requested], provider: &str) -> Result<Plan, Failure> {
     let provider = provider_name(provider);
     let options = requested.iter().map(Understood::read).collect::<Result<Vec<_>, _>>()?;
