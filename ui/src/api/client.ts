@@ -64,7 +64,8 @@ export async function opened(call: Promise<Outcome<unknown>>): Promise<Response>
 
 function refused(error: unknown, response: Response): ApiError {
   const fields = (error as Partial<ErrorBody> | undefined)?.error;
-  if (fields !== undefined && typeof fields.message === 'string') return ApiError.of(fields, response.status);
+  if (fields !== undefined && typeof fields.message === 'string')
+    return new ApiError(fields, response.status);
   const message = `the host answered ${response.status}`;
   return new ApiError({ code: 'internal', message }, response.status);
 }

@@ -29,11 +29,6 @@ export class ApiError extends Error {
     return JSON.stringify({ code, message, hint, param, status }, null, 2);
   }
 
-  /** The error fields of an answer or of a line of a stream. */
-  static of(fields: ErrorFields, status = 0): ApiError {
-    return new ApiError(fields, status);
-  }
-
   /** Anything that was thrown. */
   static from(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown;
