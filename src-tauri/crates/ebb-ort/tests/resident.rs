@@ -69,7 +69,8 @@ fn a_shrink_gives_back_all_but_the_weights_and_says_so_truly() {
     let seen = report.resident_before_bytes - report.resident_after_bytes;
     let within = report.freed_bytes / 10 * 9..=report.freed_bytes / 10 * 11;
     assert!(within.contains(&seen), "freed {}, seen {seen}", report.freed_bytes);
-    assert_eq!(report.resident_after_bytes, resident(&*control));
+    // The kernel counts pages for each core and adds them up in batches: two reads differ by a few of these.
+    assert!(report.resident_after_bytes.abs_diff(resident(&*control)) <= MIB, "{report:?}");
     assert!(report.resident_after_bytes < at_load.resident_bytes + at_load.resident_bytes / 100 * 15);
 }
 
