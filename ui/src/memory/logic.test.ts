@@ -159,7 +159,7 @@ test('where many marks would stand at one place, the one that matters most does'
     mark(10, 'policy'),
     mark(20, 'shrink'),
     mark(110, 'shrink', 0),
-    mark(120, 'other'),
+    mark(120, 'change'),
     mark(150, 'crashed'),
     mark(160, 'shrink'),
     mark(900, 'loaded'),

@@ -20,6 +20,9 @@ function labelOf({ event }: Mark): string {
     case 'near_cap':
     case 'loaded':
     case 'unloaded':
+    case 'attached':
+    case 'detached':
+    case 'runtime_option':
       return text.happened.kinds[event.event];
     default:
       return '';
@@ -65,7 +68,7 @@ export function drawMarks(plot: uPlot, track: Track, colours: Palette): void {
 }
 
 /** What matters more stands first. */
-const RANK: Mark['kind'][] = ['crashed', 'near_cap', 'loaded', 'unloaded', 'shrink', 'policy', 'other'];
+const RANK: Mark['kind'][] = ['crashed', 'near_cap', 'loaded', 'unloaded', 'shrink', 'policy', 'change'];
 
 function rankOf({ kind, event }: Mark): number {
   const in_vain = event.event === 'shrink' && event.report.freed_bytes === 0;

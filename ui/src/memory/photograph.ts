@@ -22,7 +22,7 @@ export async function photograph(chart: HTMLCanvasElement, title: string, place:
   let x = side;
   const { series } = text.memory;
   const legend = [
-    [series.in_use, colours.inUse],
+    [series.in_use, colours['in-use']],
     [series.reserved, colours.reserved],
     [series.resident, colours.resident],
     [series.limit, colours.limit],

@@ -114,7 +114,7 @@ export class Picture {
   #options(Plot: typeof uPlot, size: { width: number; height: number }, heard: Heard): uPlot.Options {
     const paths = Plot.paths.stepped?.({ align: 1 });
     const series = (
-      colour: 'inUse' | 'reserved' | 'resident' | 'limit',
+      colour: 'in-use' | 'reserved' | 'resident' | 'limit',
       more: Partial<uPlot.Series>,
     ): uPlot.Series => ({
       stroke: () => this.#colours[colour],
@@ -133,8 +133,8 @@ export class Picture {
       axes: this.#axes(),
       series: [
         {},
-        series('reserved', { width: 1.5, fill: () => this.#colours.reservedSoft }),
-        series('inUse', { width: 1.5, fill: () => this.#colours.inUseSoft }),
+        series('reserved', { width: 1.5, fill: () => this.#colours['reserved-soft'] }),
+        series('in-use', { width: 1.5, fill: () => this.#colours['in-use-soft'] }),
         series('resident', { width: 1.5 }),
         series('limit', { width: 1.5, dash: [6, 4] }),
       ],

@@ -5,7 +5,7 @@ export interface Mark {
   seq: number;
   time_ms: number;
   model: string;
-  kind: 'shrink' | 'policy' | 'near_cap' | 'crashed' | 'loaded' | 'unloaded' | 'other';
+  kind: 'shrink' | 'policy' | 'near_cap' | 'crashed' | 'loaded' | 'unloaded' | 'change';
   event: Event;
 }
 
@@ -17,9 +17,9 @@ const KINDS: Partial<Record<Event['event'], Mark['kind']>> = {
   load_failed: 'crashed',
   loaded: 'loaded',
   unloaded: 'unloaded',
-  runtime_option: 'other',
-  attached: 'other',
-  detached: 'other',
+  runtime_option: 'change',
+  attached: 'change',
+  detached: 'change',
 };
 
 /** The mark of an event; `null` where it makes none. */
