@@ -65,6 +65,8 @@ test('an answer can be stopped, and asked for again', async () => {
   await write('Message', 'Tell me more');
   await press('Send');
   await screen.findByText(/You asked/);
+  // Whoever closes the page now finds it again.
+  expect(localStorage.getItem('ebb.conversations')).toContain('Tell me more');
   await press('Stop');
   await screen.findByText('stopped');
   pace.every_ms = 0;

@@ -82,6 +82,8 @@ export class Chat {
     const answer = conversation.turns.at(-1) as Turn;
     const writing = (this.#writing = new AbortController());
     [this.reading, this.error] = [null, null];
+    // Whoever closes the page meanwhile finds the question again.
+    this.conversations.keep();
     try {
       const params = { path: { alias: asked.model } };
       const response = await opened(

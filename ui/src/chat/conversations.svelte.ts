@@ -37,6 +37,19 @@ export const KEPT_LETTERS = 1_500_000;
 const KEY = 'ebb.conversations';
 const TITLE_LETTERS = 60;
 
+const STATES: readonly unknown[] = ['done', 'stopped', 'failed'] satisfies Turn['state'][];
+const COUNTS = [
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'tokens_per_second',
+  'first_token_us',
+  'took_us',
+  'kv_bytes',
+  'cap_retries',
+  'seed',
+] as const;
+
 const isTurn = (value: Partial<Turn> | null) =>
   (value?.role === 'user' || value?.role === 'assistant') && typeof value.text === 'string';
 const areConversations = (value: unknown): value is Conversation[] =>
@@ -44,13 +57,32 @@ const areConversations = (value: unknown): value is Conversation[] =>
   value.every(
     (one: Partial<Conversation> | null) =>
       typeof one?.id === 'number' && Array.isArray(one.turns) && one.turns.every(isTurn),
-  );
+  ) &&
+  new Set(value.map(({ id }: Conversation) => id)).size === value.length;
+
+const areFigures = (value: Partial<Figures> | null | undefined): value is Figures =>
+  value != null && COUNTS.every((name) => typeof value[name] === 'number');
+
+/** A turn as it was kept: the page may have been closed while it was written, or be another version than the one that kept it. */
+const again = ({ role, text, state, figures }: Turn): Turn => ({
+  role,
+  text,
+  state: STATES.includes(state) ? state : 'stopped',
+  figures: areFigures(figures) ? figures : null,
+});
 
 /** What a conversation is called: how it began. */
 export function titleOf({ turns }: Conversation): string {
   const first = turns[0]?.text.trim().split('\n')[0] ?? '';
   return first.length > TITLE_LETTERS ? `${first.slice(0, TITLE_LETTERS)}…` : first;
 }
+
+/** What was kept. */
+const before = (): Conversation[] =>
+  kept(KEY, areConversations, []).map(({ turns, ...conversation }) => ({
+    ...conversation,
+    turns: turns.map(again),
+  }));
 
 /** Conversations, kept in this browser. */
 export class Conversations {
@@ -60,11 +92,17 @@ export class Conversations {
   isKept = $state(true);
 
   constructor() {
-    this.list = kept(KEY, areConversations, []);
-    // The page was closed while it was written.
-    for (const turn of this.list.flatMap(({ turns }) => turns)) {
-      if (turn.state === 'writing') turn.state = 'stopped';
-    }
+    this.list = before();
+    addEventListener('storage', ({ key }) => {
+      if (key === KEY) this.#takeIn();
+    });
+  }
+
+  /** Another page of this browser kept what it has: that holds here, too, but for what is being written here. */
+  #takeIn(): void {
+    const writing = this.list.filter(({ turns }) => turns.some(({ state }) => state === 'writing'));
+    const others = before().filter(({ id }) => writing.every((one) => one.id !== id));
+    this.list = [...writing, ...others].sort((one, other) => other.id - one.id);
   }
 
   of(id: number): Conversation | undefined {

@@ -43,10 +43,42 @@ test('a browser without room is told, and what is there stays on the page', () =
   expect([conversations.isKept, conversations.list.length]).toEqual([false, 1]);
 });
 
-test.each(['[', '7', '[{"id":"x"}]', '[{"id":1,"turns":[{"role":"system"}]}]'])(
-  'what is none of ours is left alone: %s',
-  (other) => {
-    localStorage.setItem('ebb.conversations', other);
-    expect(new Conversations().list).toEqual([]);
-  },
-);
+test('what another version kept of an answer is shown without what is unknown', () => {
+  const turns = [
+    { role: 'user', text: 'one' },
+    { role: 'assistant', text: 'two', state: 'thinking', figures: {} },
+  ];
+  localStorage.setItem('ebb.conversations', JSON.stringify([{ id: 1, model: 'a', turns }]));
+  expect(new Conversations().list[0]?.turns).toEqual([
+    turn('one', 'stopped'),
+    { ...turn('two', 'stopped'), role: 'assistant' },
+  ]);
+});
+
+test('two pages of one browser have the same conversations, and lose none', () => {
+  const [here, there] = [new Conversations(), new Conversations()];
+  const told = () => dispatchEvent(new StorageEvent('storage', { key: 'ebb.conversations' }));
+  const writing = turn('being written here', 'writing');
+  here.begin('a').turns.push(writing);
+  here.keep();
+  told();
+  there.begin('b').turns.push(turn('said there'));
+  there.keep();
+  told();
+  expect(here.list.map(titleOf)).toEqual(['said there', 'being written here']);
+  expect(here.list[1]?.turns[0]?.state).toBe('writing');
+  here.forget(2);
+  told();
+  expect(there.list.map(titleOf)).toEqual(['being written here']);
+});
+
+test.each([
+  '[',
+  '7',
+  '[{"id":"x"}]',
+  '[{"id":1,"turns":[{"role":"system"}]}]',
+  '[{"id":1,"turns":[]},{"id":1,"turns":[]}]',
+])('what is none of ours is left alone: %s', (other) => {
+  localStorage.setItem('ebb.conversations', other);
+  expect(new Conversations().list).toEqual([]);
+});

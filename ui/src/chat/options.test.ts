@@ -45,6 +45,7 @@ test.each([
 
 test('what was kept by another version is not taken', () => {
   expect(areOptions(noOptions())).toBe(true);
-  const others = [null, 7, [], {}, { ...noOptions(), format: 'xml' }, { ...noOptions(), fields: 'x' }];
+  const fields = ['x', null, { temperature: 0.7 }].map((fields) => ({ ...noOptions(), fields }));
+  const others = [null, 7, [], {}, { ...noOptions(), format: 'xml' }, ...fields];
   expect(others.filter(areOptions)).toEqual([]);
 });

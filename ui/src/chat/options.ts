@@ -40,13 +40,18 @@ export const noOptions = (): Options => ({
   regex: '',
 });
 
+const areFields = (fields: unknown): boolean =>
+  typeof fields === 'object' &&
+  fields !== null &&
+  Object.values(fields).every((one) => typeof one === 'string');
+
 export function areOptions(value: unknown): value is Options {
   const options = value as Partial<Options> | null;
   return (
     typeof options === 'object' &&
     options !== null &&
     [options.system, options.stop, options.schema, options.regex].every((one) => typeof one === 'string') &&
-    typeof options.fields === 'object' &&
+    areFields(options.fields) &&
     FORMATS.some((format) => format === options.format)
   );
 }

@@ -1,3 +1,5 @@
+import { keepText, keptText } from '../shared/kept';
+
 /** Light, dark, or as the system has it. */
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -5,11 +7,11 @@ const KEY = 'ebb.theme';
 
 /** How the page looks; kept in this browser. */
 class Look {
-  theme = $state<Theme>(kept());
+  theme = $state<Theme>(before());
 
   set(theme: Theme): void {
     this.theme = theme;
-    localStorage.setItem(KEY, theme);
+    keepText(KEY, theme);
     this.apply();
   }
 
@@ -20,8 +22,8 @@ class Look {
   }
 }
 
-function kept(): Theme {
-  const theme = localStorage.getItem(KEY);
+function before(): Theme {
+  const theme = keptText(KEY);
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 }
 

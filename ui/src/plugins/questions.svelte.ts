@@ -18,12 +18,19 @@ export const KEPT = 50;
 /** Earlier ones that the pipeline is told of. */
 const TOLD = 4;
 
+const isCitation = (value: Partial<Citation> | null) =>
+  typeof value?.number === 'number' && typeof value.document === 'string' && typeof value.text === 'string';
 const areQuestions = (value: unknown): value is Question[] =>
   Array.isArray(value) &&
   value.every(
     (one: Partial<Question> | null) =>
-      typeof one?.question === 'string' && typeof one.answer === 'string' && Array.isArray(one.citations),
-  );
+      typeof one?.id === 'number' &&
+      typeof one.question === 'string' &&
+      typeof one.answer === 'string' &&
+      Array.isArray(one.citations) &&
+      one.citations.every(isCitation),
+  ) &&
+  new Set(value.map(({ id }: Question) => id)).size === value.length;
 
 /** What a pipeline was asked, kept in this browser. */
 export class Questions {

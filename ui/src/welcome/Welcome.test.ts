@@ -1,5 +1,5 @@
 import { fireEvent, render, screen, waitFor } from '@testing-library/svelte';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import { use } from '../api';
 import { FakeHost, fake } from '../api/fake';
@@ -61,6 +61,16 @@ test('it can be skipped, does not come back by itself, and can be opened again',
   expect(screen.queryByRole('dialog')).toBeNull();
   welcome.show();
   expect(await screen.findByRole('dialog', { name: words.title })).toBeTruthy();
+});
+
+test('it can be skipped where the browser has no room to keep that', async () => {
+  const full = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+    throw new DOMException('full', 'QuotaExceededError');
+  });
+  render(Welcome);
+  await fireEvent.click(await screen.findByRole('button', { name: words.skip }));
+  full.mockRestore();
+  expect(screen.queryByRole('dialog')).toBeNull();
 });
 
 test('whoever has models is not greeted, and the tour takes one of theirs', async () => {

@@ -5,6 +5,7 @@ import { models } from '../live/models.svelte';
 import { system } from '../live/system.svelte';
 import { adding, type Job, type Source } from '../models/adding.svelte';
 import { type Figures, figuresOf } from '../models/figures';
+import { keepText, keptText } from '../shared/kept';
 import { text } from '../text/en';
 
 /** Kept in this browser once somebody has seen or skipped it. */
@@ -43,7 +44,7 @@ class Welcome {
 
   /** Opens at the first run, where nothing is there yet. */
   greet(): void {
-    if (models.list.length === 0 && localStorage.getItem(SEEN) === null) this.show();
+    if (models.list.length === 0 && keptText(SEEN) === null) this.show();
   }
 
   /** Opens at its beginning. */
@@ -57,7 +58,7 @@ class Welcome {
 
   /** Closes, and does not open by itself again. What goes on ends, but for a download. */
   close(): void {
-    localStorage.setItem(SEEN, 'yes');
+    keepText(SEEN, 'yes');
     this.#ending.abort();
     this.isOpen = false;
   }
