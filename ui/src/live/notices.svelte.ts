@@ -33,7 +33,9 @@ class Notices {
 
   #add(notice: Omit<Notice, 'id'>): number {
     const id = this.#next++;
-    this.list = [...this.list, { id, ...notice }].slice(-4);
+    // What fails again in the same way is said once.
+    const others = this.list.filter(({ error }) => error === null || error.detail !== notice.error?.detail);
+    this.list = [...others, { id, ...notice }].slice(-4);
     return id;
   }
 }

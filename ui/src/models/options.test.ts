@@ -52,6 +52,7 @@ test.each([
   ['duration', '1h30m', '1h30m'],
   ['duration', '-1', '-1'],
   ['duration', '500ms', '500ms'],
+  ['duration', '9'.repeat(23), null],
   ['duration', 'soon', null],
   ['duration', '5 minutes', null],
   ['text', '<script>', '<script>'],

@@ -125,5 +125,6 @@ function whole(value: string, most: number): number | null {
   return /^\d{1,16}$/.test(value) && Number(value) <= most ? Number(value) : null;
 }
 
-/** `5m`, `1h30m`, `500ms`, a number of seconds, 0, -1. */
-const isDuration = (value: string): boolean => /^-?\d+(\.\d+)?$|^-?(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(value);
+/** `5m`, `1h30m`, `500ms`, a number of seconds, 0, -1. Longer numbers are more than the host counts. */
+const isDuration = (value: string): boolean =>
+  /^-?\d{1,14}(\.\d+)?$|^-?(\d{1,14}(\.\d+)?(ms|s|m|h|d))+$/.test(value);

@@ -7,6 +7,8 @@ export const shared = {
   copy: 'Copy',
   copied: 'Copied',
   copyDetail: 'Copy details',
+  notCopied: (why: string) => `It could not be copied: ${why}.`,
+  notCopiedHint: 'Click into the page, allow it to use the clipboard where you are asked, and try again.',
   browse: 'Browse…',
   save: 'Save',
   remove: 'Remove',
@@ -38,6 +40,9 @@ export const app = {
   lost: 'The host does not answer. What is shown is what was known last; the page goes on by itself when it is back.',
   unknownHere:
     'The host was started anew and does not know this browser. Run `ebb ui` in a terminal and open the link that it prints, in this browser: this page then goes on by itself.',
+  broken: (why: string) => `This view could not be shown: ${why}`,
+  brokenHint:
+    'Try again. Where that does not help, the other views go on; what was kept in this browser may be to blame, and clearing the data of this page helps then.',
   /** Under the name, in the side bar. */
   machine: (available: string, total: string) => `${available} free of ${total}`,
 };
