@@ -16,6 +16,7 @@ test('what a command of the desktop app rejects with keeps all that it says', ()
 
 test.each([
   [new TypeError('Failed to fetch'), 'unreachable'],
+  [new Error('Unable to preload CSS for /assets/Chat.css'), 'unreachable'],
   [new DOMException('x', 'AbortError'), 'cancelled'],
   [new Error('odd'), 'internal'],
   ['text', 'internal'],

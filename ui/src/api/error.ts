@@ -39,7 +39,9 @@ export class ApiError extends Error {
     const fields = (thrown as { error?: ErrorFields } | null | undefined)?.error;
     if (typeof fields?.message === 'string') return new ApiError(fields);
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    if (thrown instanceof TypeError && /fetch|network|load failed/i.test(message)) {
+    // A part of the page is fetched from the host, too.
+    const unfetched = message.startsWith('Unable to preload');
+    if (unfetched || (thrown instanceof TypeError && /fetch|network|load failed/i.test(message))) {
       return new ApiError({
         code: 'unreachable',
         message: 'the host does not answer',
