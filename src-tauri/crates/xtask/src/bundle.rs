@@ -15,10 +15,11 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod trial;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::cache::Cache;
-use crate::failed::{Failed, Outcome};
+use crate::failed::{Failed, Outcome, While};
 use crate::fetch;
 use crate::stage::{run, stage};
 use crate::tasks::{cargo, guests, program, target_folder, workspace};
@@ -34,6 +35,8 @@ struct Parts {
     plugins: PathBuf,
     /// ONNX Runtime's library; its licence lies beside it.
     library: PathBuf,
+    /// Of all that others wrote.
+    licences: String,
     /// Where packages and what they are made of go.
     out: PathBuf,
 }
@@ -76,7 +79,12 @@ pub(crate) fn bundle(args: &[String]) -> Outcome {
 
 fn built() -> Outcome<Parts> {
     let library = fetch::onnxruntime(&Cache::open()?)?;
-    Ui::of(&workspace()).built()?;
+    let page = Ui::of(&workspace()).built()?;
+    let licences = stage("collect the licences", || {
+        let licences = licences::of_everything(&library)?;
+        shown_by(&page, &licences)?;
+        Ok(licences)
+    })?;
     stage("build the app and the programs in release", || {
         let mut build = cargo();
         build.args(["build", "--locked", "--release", "--features", "ebb-cli/ui"]);
@@ -86,5 +94,14 @@ fn built() -> Outcome<Parts> {
     let target = target_folder()?;
     let programs = target.join("release");
     let plugins = guests(&programs)?.shipped()?;
-    Ok(Parts { out: programs.join("bundle"), programs, plugins, library })
+    Ok(Parts { out: programs.join("bundle"), programs, plugins, library, licences })
+}
+
+/// Puts the licences beside the page, which shows them. The file stays as it is where it says the same: builds look at its time.
+fn shown_by(page: &Path, licences: &str) -> Outcome {
+    let file = page.join("licences.txt");
+    if fs::read_to_string(&file).is_ok_and(|before| before == licences) {
+        return Ok(());
+    }
+    fs::write(&file, licences).while_doing(|| format!("could not write {}", file.display()))
 }

@@ -34,8 +34,7 @@ pub(super) fn made(parts: &Parts) -> Outcome {
             fs::copy(entry.path(), place.join("plugins").join(entry.file_name())).while_doing(failed)?;
         }
     }
-    fs::write(place.join("third-party-licences.txt"), super::licences::of_everything()?)
-        .while_doing(failed)?;
+    fs::write(place.join("third-party-licences.txt"), &parts.licences).while_doing(failed)?;
     let mut bundle = node::npm();
     bundle.args(["exec", "--yes", "--package", BUNDLER, "--", "tauri", "build", "--ci"]);
     run(bundle.args(["--config", "tauri.bundle.conf.json"]).current_dir(source))

@@ -1,4 +1,5 @@
-//! The licences of everything that goes into the programs, the page and the plugins, as the sources themselves give them.
+//! The licences of everything that a package brings: of the crates in the programs and the plugins, of the page's packages, of
+//! ONNX Runtime, as the sources themselves give them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -20,8 +21,8 @@ struct Package {
     folder: PathBuf,
 }
 
-/// One text: which package is under which licence, then every licence's text once.
-pub(super) fn of_everything() -> Outcome<String> {
+/// One text: which package is under which licence, then every licence's text once. ONNX Runtime's lies beside its `library`.
+pub(super) fn of_everything(library: &Path) -> Outcome<String> {
     let sources = registries()?;
     let tree = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}\t{l}"];
     let programs = ["--package", "ebb-desktop", "--package", "ebb-cli", "--package", "ebb-worker"];
@@ -30,9 +31,20 @@ pub(super) fn of_everything() -> Outcome<String> {
     let mut listed = node::npm();
     listed.args(["ls", "--omit=dev", "--all", "--parseable"]).current_dir(workspace().join("ui"));
     packages.extend(of_the_page(&said(&mut listed)?));
+    packages.push(of_onnxruntime(library)?);
     packages.sort();
     packages.dedup_by(|one, other| one.name == other.name);
     written(&packages)
+}
+
+fn of_onnxruntime(library: &Path) -> Outcome<Package> {
+    let folder = library.parent().unwrap_or(Path::new("."));
+    if licence_files(folder)?.is_empty() {
+        let library = library.display();
+        return Err(Failed::new(format!("no licence lies beside {library}: a package must bring it")));
+    }
+    let file = library.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Package { name: format!("ONNX Runtime ({file})"), licence: "MIT".into(), folder: folder.into() })
 }
 
 fn said(command: &mut Command) -> Outcome<String> {
@@ -128,7 +140,8 @@ fn licence_files(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).while_doing(|| format!("could not read {}", folder.display()))?;
     let is_licence = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        let begins = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT"];
+        let begins =
+            ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT", "THIRDPARTYNOTICES"];
         path.is_file() && begins.iter().any(|begin| name.starts_with(begin))
     };
     let mut files: Vec<_> =
@@ -173,6 +186,20 @@ mod tests {
         assert_eq!(text.matches("Do what you like.").count(), 1);
         assert!(text.contains("\na 1.0.0, b 1.0.0\n\nDo"), "{text}");
         assert!(!text.contains("no licence"));
+    }
+
+    #[test]
+    fn onnxruntime_brings_its_licence_and_notices() {
+        let scratch = Scratch::new("licences-onnxruntime");
+        let folder = scratch.0.path("onnxruntime");
+        fs::create_dir_all(&folder).unwrap();
+        let library = folder.join("libonnxruntime.so.1.2.3");
+        assert!(of_onnxruntime(&library).unwrap_err().message.contains("no licence lies beside"));
+        fs::write(folder.join("LICENSE"), "As you like.").unwrap();
+        fs::write(folder.join("ThirdPartyNotices.txt"), "Others helped.").unwrap();
+        let text = written(&[of_onnxruntime(&library).unwrap()]).unwrap();
+        assert!(text.contains("ONNX Runtime (libonnxruntime.so.1.2.3): MIT\n"), "{text}");
+        assert!(text.contains("As you like.") && text.contains("Others helped."), "{text}");
     }
 
     #[test]

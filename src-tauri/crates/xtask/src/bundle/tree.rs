@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Parts, licences};
+use super::Parts;
 use crate::failed::{Failed, Outcome, While};
 use crate::stage::run;
 use crate::tasks::workspace;
@@ -99,15 +99,10 @@ impl Tree {
         for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
             self.file(&workspace().join(name), &place(name), 0o644)?;
         }
-        for (name, to) in
-            [("LICENSE", "onnxruntime-LICENSE"), ("ThirdPartyNotices.txt", "onnxruntime-notices.txt")]
-        {
-            self.file(&parts.library.with_file_name(name), &place(to), 0o644)?;
-        }
         self.text(include_bytes!("../../../../packaging/copyright"), &place("copyright"))?;
-        self.text(licences::of_everything()?.as_bytes(), &place("third-party-licences.txt"))?;
+        self.text(parts.licences.as_bytes(), &place("third-party-licences.txt"))?;
         self.file(&workspace().join("CHANGELOG.md"), &place("CHANGELOG.md"), 0o644)?;
-        for name in ["CHANGELOG.md", "third-party-licences.txt", "onnxruntime-notices.txt"] {
+        for name in ["CHANGELOG.md", "third-party-licences.txt"] {
             zip(&self.root.join(place(name)))?;
         }
         Ok(())
