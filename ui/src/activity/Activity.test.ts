@@ -53,14 +53,14 @@ test('what happened stands there, the newest first, and can be filtered', async 
   host.crash('smollm2');
   render(Activity);
   await waitFor(() => expect(rows().length).toBe(7));
-  expect(rows()[0]).toBe('smollm2 | crashed | worker ended: killed by signal 9; it stays down');
+  expect(rows()[0]).toBe('smollm2 | Crashed | worker ended: killed by signal 9; it stays down');
   expect(rows()[1]).toMatch(
-    /^minilm \| shrink \| Policy shrink-when-idle: gave back 60\.0 MiB of 152\.0 MiB/,
+    /^minilm \| Shrink \| Policy shrink-when-idle: gave back 60\.0 MiB of 152\.0 MiB/,
   );
   await choose(activity.model, 'minilm');
   await waitFor(() => expect(rows().length).toBe(4));
   await choose(activity.kind, 'run');
-  await waitFor(() => expect(rows()).toEqual(['minilm | request | run 1 in 18 ms, 8 items']));
+  await waitFor(() => expect(rows()).toEqual(['minilm | Request | run 1 in 18 ms, 8 items']));
   await choose(activity.kind, '');
   await choose(activity.plugin, 'shrink-when-idle');
   await waitFor(() => expect(rows().length).toBe(1));
@@ -107,16 +107,16 @@ test('requests stand with how long they took', async () => {
   route.go('activity', 'requests');
   render(Activity);
   await screen.findByText(activity.summary(20, 10, 19, 20));
-  expect(rows()[0]).toBe('minilm | Run 20 | 20 ms | Items 8, reserved after 92.0 MiB');
+  expect(rows()[0]).toBe('minilm | Run 20 | 20 ms | 8 items | 92.0 MiB reserved');
 });
 
 test('the host’s log is followed, and filtered by its least level', async () => {
   host.write('info', 'ebb_api::load', 'loaded', { model: 'minilm', fields: { load_ms: 180 } });
   route.go('activity', 'log');
   render(Activity);
-  await waitFor(() => expect(rows()).toEqual(['info | ebb_api::load | minilm | loaded load_ms=180']));
+  await waitFor(() => expect(rows()).toEqual(['Info | ebb_api::load | minilm | loaded load_ms=180']));
   host.write('warn', 'ebb_server', 'the port is taken', { fields: { port: 4770 } });
-  await waitFor(() => expect(rows()[0]).toBe('warning | ebb_server | the port is taken port=4770'));
+  await waitFor(() => expect(rows()[0]).toBe('Warning | ebb_server | the port is taken port=4770'));
   await choose(activity.level, 'error');
   await screen.findByText(activity.nothingFits);
 });

@@ -45,7 +45,7 @@ test('an answer streams in as Markdown, with its figures; the conversation is ke
   await fireEvent.keyDown(screen.getByLabelText('Message'), { key: 'Enter' });
   expect(await screen.findByText('arena')).toBeTruthy();
   const figures = await screen.findByRole('group', { name: 'Figures of this answer' });
-  expect(figures.textContent).toMatch(/\d+ tokens · 40\.2 tokens\/s · first after 84 ms/);
+  expect(figures.textContent).toMatch(/\d+ tokens · 40\.2 tokens\/s · first token after 84 ms/);
   expect(localStorage.getItem('ebb.conversations')).toContain('What is slack?');
 
   await write('Message', 'And then?');

@@ -67,7 +67,7 @@ test('consent: each capability with the author’s reason and the host’s words
 
 test('closing the consent dialog grants nothing', async () => {
   await at('idle/permissions');
-  await press('Allow more…');
+  await press('Allow…');
   await tick('Allow memory.control');
   await press('Cancel');
   expect(granted('idle')).toEqual([]);
@@ -219,7 +219,7 @@ test('500 models can still be chosen from', async () => {
   for (let index = 0; index < 500; index += 1) host.add(`model-${index}`, 'embeddings', 1, '/m');
   await models.refresh();
   await at('idle/permissions');
-  await press('Allow more…');
+  await press('Allow…');
   await tick('Allow memory.control');
   expect(screen.getByText('100 of 503 shown')).toBeTruthy();
   await fireEvent.input(screen.getByLabelText('Filter models'), { target: { value: 'model-499' } });

@@ -91,7 +91,7 @@ export function eventWords(event: Event): string {
 function runWords(run: Event & { event: 'run' }): string {
   const words = text.happened;
   const parts = [words.run(run.run, run.took_us, run.items)];
-  if (run.outcome !== 'ok') parts.push(words.outcomes[run.outcome] ?? run.outcome);
+  if (run.outcome !== 'ok') parts.push((words.outcomes[run.outcome] ?? run.outcome).toLowerCase());
   if (run.cap_retries > 0) parts.push(words.retried(run.cap_retries));
   if (run.queued > 0) parts.push(words.waiting(run.queued));
   return parts.join('; ');

@@ -1,4 +1,4 @@
-import { count, time } from '../../shared/format';
+import { bytes, count, time } from '../../shared/format';
 
 export const activity = {
   title: 'Activity',
@@ -11,8 +11,8 @@ export const activity = {
   everyKind: 'All kinds',
   level: 'Level',
   everyLevel: 'All levels',
-  levels: { trace: 'trace', debug: 'debug', info: 'info', warn: 'warning', error: 'error' },
-  search: 'Text',
+  levels: { trace: 'Trace', debug: 'Debug', info: 'Info', warn: 'Warning', error: 'Error' },
+  search: 'Search',
   pause: 'Pause',
   go: 'Go on',
   paused: (fresh: number) => (fresh === 0 ? 'Paused; nothing new' : `Paused; ${count(fresh)} new`),
@@ -24,16 +24,11 @@ export const activity = {
     requests: 'Requests, newest first',
     log: 'Lines of the host’s log, newest first',
   },
-  when: 'When',
-  what: 'What happened',
-  took: 'Took',
   outcome: 'Outcome',
-  run: 'Run',
-  items: 'Items',
-  waiting: 'Waiting',
-  reserved: 'Reserved after',
-  part: 'Part',
-  details: (what: string) => `Details: ${what}`,
+  everyOutcome: 'All outcomes',
+  run: (run: number) => `Run ${count(run)}`,
+  items: (items: number) => `${count(items)} ${items === 1 ? 'item' : 'items'}`,
+  reserved: (size: number) => `${bytes(size)} reserved`,
   copyAll: 'Copy as JSON',
   emptyTitle: 'Nothing has happened yet',
   empty:
@@ -43,7 +38,7 @@ export const activity = {
   nothingFits: 'Nothing fits the filter.',
   clearFilter: 'Show everything',
   summary: (requests: number, median: number, p95: number, longest: number) =>
-    `${count(requests)} requests: median ${time(median)}, 95 % within ${time(p95)}, longest ${time(longest)}`,
+    `${count(requests)} ${requests === 1 ? 'request' : 'requests'}: median ${time(median)}, 95 % within ${time(p95)}, longest ${time(longest)}`,
   report: 'For a bug report…',
   reportTitle: 'For a bug report',
   reportHelp:

@@ -16,9 +16,11 @@ export const chat = {
       tensors: 'No model yet',
     },
     noneBody: {
-      chat: 'Add a folder with a model that writes text, then talk to it here. It runs on this machine alone.',
-      embeddings: 'Add an embedding model, then see here which texts it takes for alike.',
-      audio: 'Add a speech model, then drop a recording here to have it written down.',
+      chat: 'Add a model that writes text, or the small one among the demo models, then talk to it here. It runs on this machine alone.',
+      embeddings:
+        'Add an embedding model, or the small one among the demo models, then see here which texts it takes for alike.',
+      audio:
+        'Add a speech model, or the small one among the demo models, then drop a recording here to have it written down.',
       tensors: 'Add a model first.',
     },
     add: 'Go to models',
@@ -82,9 +84,9 @@ export const chat = {
       label: 'Figures of this answer',
       tokens: (tokens: number) => many(tokens, 'token'),
       prompt: (prompt: number, cached: number) =>
-        `${count(prompt)} read${cached === 0 ? '' : `, ${count(cached)} of them kept from before`}`,
+        `${many(prompt, 'prompt token')}${cached === 0 ? '' : `, ${count(cached)} of them kept from before`}`,
       speed: (speed: number) => `${speed.toFixed(1)} tokens/s`,
-      first: (us: number) => `first after ${time(us / 1000)}`,
+      first: (us: number) => `first token after ${time(us / 1000)}`,
       took: (us: number) => `${time(us / 1000)} in all`,
       kv: (kv: number) => `KV cache ${bytes(kv)}`,
       length: 'cut at the most tokens',
@@ -114,7 +116,7 @@ export const chat = {
     schema: 'The schema is no JSON.',
     regex: 'Type a regular expression.',
     fields: {
-      max_tokens: ['Most tokens', 'At most this many are written; as many as there is room for where empty.'],
+      max_tokens: ['Max tokens', 'At most this many are written; as many as there is room for where empty.'],
       temperature: ['Temperature', '0 always takes the likeliest word; higher is more varied.'],
       top_p: ['Top p', 'Choose among the likeliest that have this probability together; 1 is all.'],
       top_k: ['Top k', 'Choose among so many of the likeliest; 0 is all.'],
@@ -166,15 +168,15 @@ export const chat = {
   },
 
   transcribe: {
-    lead: 'WAV, FLAC, MP3 or OGG. It is written down on this machine; nothing leaves it.',
+    lead: 'WAV, FLAC, MP3 or OGG. It is heard on this machine; nothing leaves it.',
     file: 'Sound file',
     drop: 'or drop it here',
     pathOnly: (name: string) =>
       `The window was given the place of ${name}, not its contents. Choose it with the button above.`,
     language: 'Language',
-    automatic: 'as the model finds',
-    run: 'Write it down',
-    again: 'Once more',
+    automatic: 'Found by the model',
+    run: 'Transcribe',
+    again: 'Transcribe again',
     hearing: (done: number, total: number) => `Heard ${time(done)} of ${time(total)}`,
     sending: (size: string) => `Reading ${size}…`,
     stopped: 'Stopped: this is what was heard until then.',

@@ -49,15 +49,13 @@ export const memory = {
   nothingHere: 'Nothing is known of this time.',
   paused: (at: string) => `Paused at ${at}`,
   limitAbove: (limit: string) => `The limit, ${limit}, is above the picture.`,
-  howTo:
-    'Drag to zoom, double-click to go back. By keyboard: arrows move the moment, + and − zoom, 0 resets.',
+  howTo: 'Drag to zoom, double-click to go back. Keys: arrows move, + and − zoom, 0 resets.',
   figuresTable: 'Figures as a table',
   when: 'When',
   happened: 'What happened',
   runsAt: (runs: number, ms: number) =>
     runs === 1 ? `a request, ${time(ms)}` : `${count(runs)} requests, the longest ${time(ms)}`,
   exact: (value: number) => `${bytes(value)} (${count(value)} B)`,
-  seconds: (value: number) => `${value} s`,
 
   // Cards.
   cards: 'Figures now',
@@ -68,21 +66,22 @@ export const memory = {
   peak: 'Peak',
   peakHelp: 'Most in use since it was loaded',
   limit: 'Limit',
-  noLimit: 'none',
-  limitHelp: (headroom: string) => `${headroom} left`,
+  noLimit: 'None',
+  limitHelp: (headroom: string) => `${headroom} left to reserve`,
   noLimitHelp: 'The arena may grow without a cap',
   resident: 'Resident',
-  residentHelp: (own: string) => `Of the worker’s process; ${own} its own`,
+  residentHelp: (own: string) => `In RAM for its process; ${own} shared with no other`,
   regions: 'Regions',
-  regionsHelp: 'Pieces that the arena took from the system',
-  shrinkages: 'Shrinkages',
-  shrinkagesHelp: (shrinks: number, freed: string) =>
-    shrinks === 0
-      ? 'Regions freed; no shrink yet'
-      : `Regions freed; ${count(shrinks)} ${shrinks === 1 ? 'shrink' : 'shrinks'} gave back ${freed}`,
+  regionsHelp: 'Blocks that it took from the system for its work, on top of the weights',
+  shrinks: 'Shrinks',
+  shrinksHelp: (freed: string, regions: number | null) => {
+    const blocks = regions === null ? '' : ` in ${count(regions)} ${regions === 1 ? 'region' : 'regions'}`;
+    return `Gave back ${freed}${blocks}`;
+  },
+  noShrinks: 'Nothing was given back yet',
   runs: 'Requests',
   runsHelp: (queued: number) =>
-    queued === 0 ? 'since it was loaded' : `since it was loaded; ${queued} waiting`,
+    queued === 0 ? 'Since it was loaded' : `Since it was loaded; ${count(queued)} waiting`,
   none: '—',
   arenas: 'Arenas',
   device: 'Device',
@@ -118,7 +117,6 @@ export const memory = {
     runtime_option: 'Shrink by run option',
   } as Record<string, string>,
   byPolicy: (policy: string) => `Policy ${policy}`,
-  lastShrink: 'Last shrink',
 
   // What cannot be.
   arenaOff: 'Its arena is off.',
@@ -165,7 +163,7 @@ export const memory = {
   policiesHelp:
     'They are asked in this order after each request and while the model is idle. The first that wants something decides.',
   noPolicies:
-    'None decides for this model. A policy is a small plugin that shrinks, reloads or unloads by itself.',
+    'No plugin decides for this model. A policy is a small plugin that shrinks, reloads or unloads by itself.',
   toPlugins: 'Choose a policy',
   settingsOf: (name: string) => `Settings of ${name}`,
   up: (name: string) => `Ask ${name} earlier`,
@@ -180,13 +178,12 @@ export const memory = {
   lastDecisions: 'Last decisions',
   noDecisions: 'None yet.',
   saw: (in_use: number, reserved: number, resident: number, runs: number) =>
-    `saw ${bytes(in_use)} in use of ${bytes(reserved)} reserved, ${bytes(resident)} resident, ${count(runs)} runs`,
+    `saw ${bytes(in_use)} in use of ${bytes(reserved)} reserved, ${bytes(resident)} resident, ${count(runs)} ${runs === 1 ? 'run' : 'runs'}`,
   sawIdle: (ms: number) => `idle for ${time(ms)}`,
   sawAvailable: (size: number) => `${bytes(size)} left on the machine`,
 
   // The machine.
-  machine: 'This machine',
-  ram: 'Memory',
+  ram: 'Main memory',
   ramUnknown: 'The system does not tell how much memory it has.',
   gpu: 'GPU memory',
   noGpu: 'No device with memory of its own was found.',

@@ -3,7 +3,6 @@ import { bytes, count, time } from '../../shared/format';
 const many = (value: number, one: string, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
 
 export const plugins = {
-  title: 'Plugins',
   lead: 'Plugins run in a sandbox and can do only what you allow. A policy decides when a model gives memory back; a pipeline answers questions about your documents.',
   list: 'All plugins',
   add: 'Add a plugin…',
@@ -14,7 +13,7 @@ export const plugins = {
   chooseBody:
     'Each has its own page: what it may do, the models it decides for, its settings, what it would have done on a recording, and its log.',
   gone: (id: string) => `There is no plugin named ${id}.`,
-  origin: { bundled: 'ships with Ebb', installed: 'installed', development: 'in development' },
+  origin: { bundled: 'Ships with Ebb', installed: 'Installed', development: 'In development' },
   world: { 'shrink-policy': 'Memory policy', 'rag-pipeline': 'Document pipeline' },
   by: (author: string, version: string) => `${version} by ${author}`,
   broken: 'cannot be used',
@@ -78,9 +77,9 @@ export const plugins = {
   permissions: {
     caption: 'What it asked for, what you granted, what it really used',
     capability: 'Permission',
-    asked: 'Asked',
+    asked: 'Why it asks',
     granted: 'Granted',
-    used: 'Really used',
+    used: 'Used',
     notAsked: 'It does not ask for this.',
     notGranted: 'Not granted',
     yes: 'Granted',
@@ -93,7 +92,7 @@ export const plugins = {
     revoke: 'Revoke',
     revokeAll: (capability: string) => `Revoke ${capability}`,
     revokeOne: (what: string, capability: string) => `Revoke ${capability} on ${what}`,
-    change: 'Allow more…',
+    change: 'Allow…',
     revoked: (capability: string) => `${capability} was taken back.`,
   },
 
@@ -128,18 +127,18 @@ export const plugins = {
 
   settings: {
     none: 'This plugin has no settings.',
-    default: (value: string) => `Default: ${value}`,
+    default: (value: string) => `Default: ${value}.`,
     empty: 'empty',
     on: 'on',
     off: 'off',
     changed: 'changed',
     range: (least: number | null, most: number | null) =>
       least !== null && most !== null
-        ? `${count(least)} to ${count(most)}`
+        ? `From ${count(least)} to ${count(most)}.`
         : least !== null
-          ? `at least ${count(least)}`
+          ? `At least ${count(least)}.`
           : most !== null
-            ? `at most ${count(most)}`
+            ? `At most ${count(most)}.`
             : '',
     reset: (title: string) => `Set ${title} to its default`,
     resetOne: 'Default',
@@ -237,7 +236,6 @@ export const plugins = {
     follow: 'Follow',
     filter: 'Filter',
     level: 'From level',
-    levels: { trace: 'trace', debug: 'debug', info: 'info', warn: 'warning', error: 'error' },
     host: 'host',
     lines: (shown: number, kept: number) => `${count(shown)} of ${many(kept, 'line')}`,
     gap: (missed: number) => `${many(missed, 'line')} missed`,
@@ -245,12 +243,13 @@ export const plugins = {
 
   about: {
     time: 'Processor time',
-    timeHint: 'of its calls since the host started',
+    timeHint: 'Of its calls since the host started',
     memory: 'Memory',
-    memoryHint: (limit: string) => `of its instances; at most ${limit} each`,
+    memoryHint: (limit: string) => `Of its instances; at most ${limit} each`,
     store: 'Store on disk',
-    storeHint: (limit: string) => `at most ${limit}`,
+    storeHint: (limit: string) => `At most ${limit}`,
     size: 'Component',
+    sizeHint: 'Its program, as a file',
     limits: 'Limits',
     limitsLead:
       'The host holds it to these. A call that goes beyond one ends with an error, and the model goes on.',

@@ -51,7 +51,7 @@ export const settings = {
     'The server listens on this machine alone, and wants a key or its own token for everything.',
   ],
   checks: 'Checks',
-  states: { ok: 'ok', warning: 'less than could be', missing: 'does not work' },
+  states: { ok: 'OK', warning: 'Less than could be', missing: 'Does not work' },
   about: 'About',
   version: 'Version',
   way: 'This page reaches the host',
