@@ -7,14 +7,6 @@ pub(crate) use linux::prepare;
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn prepare() {}
 
-/// Whether this machine has a GPU that the display is drawn with.
-pub(crate) fn has_gpu() -> bool {
-    #[cfg(target_os = "linux")]
-    return linux::renders(std::path::Path::new("/dev/dri"));
-    #[cfg(not(target_os = "linux"))]
-    true
-}
-
 #[cfg(target_os = "linux")]
 mod linux {
     use std::{ffi::OsString, fs, os::unix::process::CommandExt as _, path::Path, process::Command};
@@ -27,7 +19,7 @@ mod linux {
         if std::env::var_os(PREPARED).is_some() {
             return;
         }
-        let wanted = wanted(super::has_gpu(), |name| std::env::var_os(name));
+        let wanted = wanted(renders(Path::new("/dev/dri")), |name| std::env::var_os(name));
         let (false, Ok(program)) = (wanted.is_empty(), std::env::current_exe()) else { return };
         // It returns only where it failed; the window then works too, with more memory and less speed.
         let _failed =
@@ -53,7 +45,7 @@ mod linux {
     }
 
     /// Whether a device that renders is among those of the kernel's direct rendering.
-    pub(super) fn renders(folder: &Path) -> bool {
+    fn renders(folder: &Path) -> bool {
         let Ok(devices) = fs::read_dir(folder) else { return false };
         devices.flatten().any(|device| device.file_name().to_string_lossy().starts_with("renderD"))
     }

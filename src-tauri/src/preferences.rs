@@ -18,7 +18,6 @@ pub(crate) enum Preference {
     Notifications,
     Autostart,
     CloseToTray,
-    Welcomed,
 }
 
 /// What is set.
@@ -31,13 +30,11 @@ pub(crate) struct Preferences {
     pub(crate) autostart: bool,
     /// Whether closing the window leaves the app in the tray.
     pub(crate) close_to_tray: bool,
-    /// Whether the welcome was seen.
-    pub(crate) welcomed: bool,
 }
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { notifications: true, autostart: false, close_to_tray: false, welcomed: false }
+        Self { notifications: true, autostart: false, close_to_tray: false }
     }
 }
 
@@ -59,11 +56,6 @@ impl Stored {
 
     pub(crate) fn get(&self) -> Preferences {
         *self.held()
-    }
-
-    /// Whether nobody has seen the welcome yet.
-    pub(crate) fn first_run(&self) -> bool {
-        !self.get().welcomed
     }
 
     /// Sets one, and does what it says.
@@ -95,7 +87,6 @@ impl Stored {
             Preference::Notifications => next.notifications = value,
             Preference::Autostart => next.autostart = value,
             Preference::CloseToTray => next.close_to_tray = value,
-            Preference::Welcomed => next.welcomed = value,
         }
         if let Some(file) = &self.file {
             write(file, &next).map_err(|error| {
@@ -144,15 +135,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let places = places(folder.path());
         let stored = Stored::open(Some(&places));
-        assert!(stored.first_run() && stored.get().notifications);
-        stored.keep(Preference::Welcomed, true).unwrap();
+        assert_eq!(stored.get(), Preferences::default());
+        stored.keep(Preference::CloseToTray, true).unwrap();
         stored.keep(Preference::Notifications, false).unwrap();
         let again = Stored::open(Some(&places));
         assert_eq!(
             again.get(),
-            Preferences { notifications: false, welcomed: true, ..Preferences::default() }
+            Preferences { notifications: false, close_to_tray: true, ..Preferences::default() }
         );
-        assert!(!again.first_run());
     }
 
     #[test]

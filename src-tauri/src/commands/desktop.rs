@@ -5,7 +5,7 @@ use tauri::{AppHandle, Runtime, State, WebviewWindow, ipc::Request};
 
 use super::{Answer, content, header};
 use crate::{
-    display, drops,
+    drops,
     files::{self, PickKind, SavePicks},
     preferences::{Preference, Preferences, Stored},
     quit::Quit,
@@ -23,10 +23,6 @@ pub(crate) struct DesktopInfo {
     took_over: Option<String>,
     /// Why the host could not be opened.
     startup_error: Option<ErrorFields>,
-    /// Whether this is the first start in this home.
-    first_run: bool,
-    /// Whether the display is drawn with a GPU.
-    display_gpu: bool,
     /// Paths that the app was started with, to be taken like dropped ones. They are told once.
     dropped: Vec<String>,
     preferences: Preferences,
@@ -54,8 +50,6 @@ pub(crate) async fn desktop_info(
         server_url: serving.as_ref().map(|serving| serving.url.clone()),
         took_over: serving.and_then(|serving| serving.took_over.clone()),
         startup_error,
-        first_run: stored.first_run(),
-        display_gpu: display::has_gpu(),
         dropped: given.take(),
         preferences: stored.get(),
     })

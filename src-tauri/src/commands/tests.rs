@@ -236,5 +236,5 @@ fn the_page_learns_what_the_app_is() {
     assert!(info["server_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
     assert_eq!((&info["startup_error"], &info["took_over"]), (&Value::Null, &Value::Null));
     let names: Vec<&String> = info["preferences"].as_object().unwrap().keys().collect();
-    assert_eq!(names, ["notifications", "autostart", "close_to_tray", "welcomed"]);
+    assert_eq!(names, ["notifications", "autostart", "close_to_tray"]);
 }
