@@ -67,7 +67,7 @@ alone('long names and right-to-left ones stay in their place', async ({ page, ho
       'models',
       `models/${long}`,
       `memory/${long}`,
-      'memory/all',
+      'memory/*',
       'chat/embed',
       'plugins/slack/models',
       'activity',

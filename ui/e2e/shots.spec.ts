@@ -49,7 +49,7 @@ const VIEWS: [name: string, place: string, act?: (page: Page, host: Host) => Pro
       await host.call('POST', '/ebb/v1/plugins/slack/attach', { model: 'minilm' });
     },
   ],
-  ['machine', 'memory/all', async (page) => page.waitForTimeout(4000)],
+  ['machine', 'memory/*', async (page) => page.waitForTimeout(4000)],
   [
     'chat',
     'chat',

@@ -173,6 +173,15 @@ test('another cap loads the model again and says before and after; a wrong one i
   await panel.findByText(memory.headroomNow('64.0 MiB', '156.0 MiB'));
 });
 
+test('a model may be called all, as everything else', async () => {
+  host.add('all', 'embeddings', 88 * MiB, '/models/all');
+  host.load('all', {} as never);
+  route.go('memory', 'all');
+  await waitFor(() => expect(models.of('all')?.state).toBe('loaded'));
+  render(Memory);
+  expect(await screen.findByRole('figure', { name: memory.chartOf('all') })).toBeTruthy();
+});
+
 test('policies stand in their order, can be moved and detached, and say what they decided on what', async () => {
   const policies = [...plugins.entries.values()].filter(({ manifest }) => manifest.world === 'shrink-policy');
   const [one, other] = policies.map(({ manifest }) => manifest);
@@ -234,9 +243,9 @@ test('the machine: who holds how much, and all give back', async () => {
   host.run('smollm2', 50 * MiB);
   host.load(name, {} as never);
   host.run(name, 20 * MiB);
-  route.go('memory', 'all');
+  route.go('memory', '*');
   await waitFor(() => expect(models.loaded().length).toBe(2));
-  await waitFor(() => expect(route.rest).toBe('all'));
+  await waitFor(() => expect(route.rest).toBe('*'));
   render(Memory);
   const row = (await screen.findByRole('row', { name: /^smollm2/ })).textContent;
   expect(row).toContain('262.0 MiB');
