@@ -33,6 +33,9 @@ const LAST_SAMPLE_WITHIN: Duration = Duration::from_secs(1);
 /// A reload waits this long for the jobs that run; then it is given up.
 const RELOAD_WITHIN: Duration = Duration::from_secs(30);
 
+/// Longest that a decision is told of, in bytes: a guest names devices and options of any length, and each event is logged.
+const DECISION_BYTES: usize = 1_000;
+
 pub(crate) struct Actor {
     model: Arc<Model>,
     policies: Vec<Box<dyn Policy>>,
@@ -225,11 +228,11 @@ impl Actor {
             let told = match decided {
                 Ok(Decision::Keep) => continue,
                 Ok(decision) if chosen.is_none() => {
-                    let told = format!("{decision:?}");
+                    let told = words(&decision);
                     chosen = Some((name.clone(), decision));
                     told
                 }
-                Ok(decision) => format!("{decision:?}, but another policy came first"),
+                Ok(decision) => format!("{}, but another policy came first", words(&decision)),
                 Err(failure) => format!("keep, because it failed: {failure}"),
             };
             self.model.tell(EventKind::Policy { policy: name, decision: told, saw: saw.clone(), took_us });
@@ -382,6 +385,16 @@ impl Actor {
             warnings: Vec::new(),
         }
     }
+}
+
+/// A decision as it is told of.
+fn words(decision: &Decision) -> String {
+    let mut words = format!("{decision:?}");
+    if words.len() > DECISION_BYTES {
+        words.truncate(words.floor_char_boundary(DECISION_BYTES));
+        words.push('…');
+    }
+    words
 }
 
 fn names(policies: &[Box<dyn Policy>]) -> Vec<String> {

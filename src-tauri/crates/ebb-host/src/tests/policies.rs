@@ -40,6 +40,28 @@ async fn the_first_policy_that_decides_wins_and_a_failing_one_keeps() {
 }
 
 #[tokio::test]
+async fn a_decision_of_megabytes_is_told_of_in_few_words() {
+    let mut scene = Scene::new();
+    let long = |letter: &str| Decision::SetRuntimeOption { key: letter.repeat(1 << 20), value: "v".into() };
+    let policies: Vec<Box<dyn Policy>> =
+        vec![Box::new(Script(vec![Ok(long("ü"))], "first")), Box::new(Script(vec![Ok(long("k"))], "second"))];
+    let model = scene.load(LoadOptions::default(), policies).await;
+    embed(&model, &["a"]).await.unwrap();
+    for (begin, end) in [
+        ("SetRuntimeOption { key: \"üü", "ü…"),
+        ("SetRuntimeOption { key: \"kk", "k…, but another policy came first"),
+    ] {
+        let told = scene.event(|kind| match kind {
+            EventKind::Policy { decision, .. } => Some(decision),
+            _ => None,
+        });
+        let told = told.await;
+        assert!(told.starts_with(begin) && told.ends_with(end), "{told}");
+        assert!(told.len() < 1_100, "{}", told.len());
+    }
+}
+
+#[tokio::test]
 async fn policies_reload_and_unload() {
     let mut scene = Scene::new();
     let script = Script(vec![Ok(Decision::Reload)], "script");
