@@ -186,3 +186,16 @@ fn is_version(version: &str) -> bool {
 fn is_text(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().count() <= MAX_TEXT && !text.chars().any(char::is_control)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_of_the_guide_is_a_good_one() {
+        let guide = include_str!("../../../../plugins/README.md");
+        let (_, rest) = guide.split_once("```toml\n").unwrap();
+        let (manifest, _) = rest.split_once("```").unwrap();
+        assert_eq!(from_toml(manifest).unwrap().id, "tidy");
+    }
+}
