@@ -91,7 +91,10 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
                 let credit = i64::from(credit);
                 self.turns.push_back(Turn { id, run, span, began, told: began, credit, own_shrink });
             }
-            Err(failure) => self.end(id, began, OwnShrink::default(), Err(failure), ()),
+            Err(failure) => {
+                let failure = self.beside_others(failure);
+                self.end(id, began, OwnShrink::default(), Err(failure), ());
+            }
         }
     }
 
@@ -109,7 +112,21 @@ impl<'a, S: Session, W: Write> Turns<'a, S, W> {
             Ok(Step::Done(figures)) => {
                 self.end(turn.id, turn.began, turn.own_shrink, Ok(figures), turn.run);
             }
-            Err(failure) => self.end(turn.id, turn.began, turn.own_shrink, Err(failure), turn.run),
+            Err(failure) => {
+                let failure = self.beside_others(failure);
+                self.end(turn.id, turn.began, turn.own_shrink, Err(failure), turn.run);
+            }
+        }
+    }
+
+    /// What a cap leaves may be little because others hold the rest: then the request need be no smaller, only later.
+    fn beside_others(&self, failure: Failure) -> Failure {
+        match self.turns.len() {
+            others @ 1.. if failure.code == Code::ArenaLimit => failure.hint(format!(
+                "it ran beside {others} more: send it again when they are done, send fewer at once, or load the model \
+                 with a higher cap"
+            )),
+            _ => failure,
         }
     }
 

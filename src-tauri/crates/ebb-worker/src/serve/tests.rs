@@ -290,6 +290,31 @@ where
 }
 
 #[test]
+fn who_meets_the_cap_beside_others_is_told_so() {
+    let mut talk = Talk::greeted(|spec, _| {
+        Ok(Stepping(FakeSession::new(&spec.alias), |_: &mut FakeSession, _: &mut _, _: &mut _| {
+            Err(Failure::new(Code::ArenaLimit, "the cap is met").hint("send a smaller request"))
+        }))
+    });
+    talk.send(load(LoadOptions::default()));
+    talk.next();
+    let hint = |talk: &mut Talk, id| {
+        talk.embed(id, &["a"], 8);
+        match talk.until_ended().0.pop() {
+            Some(FromWorker::Failed { failure, .. }) => failure.hint.unwrap(),
+            other => panic!("{other:?} instead of a failure"),
+        }
+    };
+    // In flight for as long as nothing of it may be sent.
+    talk.embed(1, &["a"], 0);
+    let beside = hint(&mut talk, 2);
+    assert!(beside.starts_with("it ran beside 1 more: send it again when they are done"), "{beside}");
+    talk.send(ToWorker::Cancel { id: 1 });
+    talk.until_ended();
+    assert_eq!(hint(&mut talk, 3), "send a smaller request");
+}
+
+#[test]
 fn a_panic_in_a_step_fails_the_job_and_not_the_worker() {
     let mut talk = Talk::greeted(|spec, _| {
         Ok(Stepping(FakeSession::new(&spec.alias), |_: &mut FakeSession, _: &mut _, _: &mut _| {
