@@ -52,6 +52,27 @@ test('from nothing to memory given back in three presses', async () => {
   expect(screen.queryByRole('dialog')).toBeNull();
 });
 
+test('what a shrink left is shown at once, though the machine is measured later', async () => {
+  const way = fake(host);
+  let measured: Promise<string> | null = null;
+  use({
+    ...way,
+    fetch: async (request) => {
+      if (request.url.endsWith('/shrink')) {
+        measured = (await way.fetch(new Request(new URL('/ebb/v1/system', request.url)))).text();
+      }
+      const old = request.url.endsWith('/system') ? measured : null;
+      return old === null ? way.fetch(request) : new Response(await old);
+    },
+  });
+  render(Welcome);
+  for (const name of [words.modelNow, words.burstNow, words.shrinkNow]) await next(name);
+  await screen.findByText(words.end);
+  await system.refresh();
+  expect(system.of('minilm')?.resident_bytes).toBe(168 * 1024 * 1024);
+  expect(screen.getByText(/^It holds 124\.0 MiB/)).toBeTruthy();
+});
+
 test('it can be skipped, does not come back by itself, and can be opened again', async () => {
   const { unmount } = render(Welcome);
   await fireEvent.click(await screen.findByRole('button', { name: words.skip }));
