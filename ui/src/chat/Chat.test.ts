@@ -60,7 +60,7 @@ test('an answer streams in as Markdown, with its figures; the conversation is ke
 });
 
 test('an answer can be stopped, and asked for again', async () => {
-  pace.every_ms = 15;
+  pace.every_ms = 100;
   at('chat');
   await write('Message', 'Tell me more');
   await press('Send');
