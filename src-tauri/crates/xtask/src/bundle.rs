@@ -47,7 +47,7 @@ impl Parts {
     }
 }
 
-/// Makes the packages; `try` also installs, starts and removes one in a clean root.
+/// Makes the packages; `try` also installs, starts and removes them in a clean root.
 pub(crate) fn bundle(args: &[String]) -> Outcome {
     let trying = match args {
         [] => false,
@@ -62,11 +62,15 @@ pub(crate) fn bundle(args: &[String]) -> Outcome {
         let tree = stage("lay out the installation", || tree::laid_out(&parts))?;
         let deb = stage("wrap it as .deb", || deb::wrapped(&parts, &tree))?;
         println!("{}", deb.display());
-        match stage("wrap it as .rpm", || rpm::wrapped(&parts, &tree))? {
+        let rpm = stage("wrap it as .rpm", || rpm::wrapped(&parts, &tree))?;
+        match &rpm {
             Some(rpm) => println!("{}", rpm.display()),
             None => println!("no .rpm: `rpmbuild` is not installed"),
         }
-        if trying { stage("try it in a clean root", || trial::tried(&parts, &deb)) } else { Ok(()) }
+        if !trying {
+            return Ok(());
+        }
+        stage("try them in a clean root", || trial::tried(&parts, &deb, rpm.as_deref()))
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -1,5 +1,5 @@
-//! The package on a system that has never seen Ebb: a clean root, made by debootstrap from where this system's own packages
-//! come from. It is installed there, started with a display, asked what it is, ended and removed.
+//! The packages on a system that has never seen Ebb: a clean root, made by debootstrap from where this system's own packages
+//! come from. Each is installed there, started with a display, asked what it is, ended and removed.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::stage::{run, stage, succeeds};
 
 const SCRIPT: &str = include_str!("trial.sh");
 
-/// Fails where any of it does. Needs Debian or Ubuntu, and root.
-pub(super) fn tried(parts: &Parts, deb: &Path) -> Outcome {
+/// Fails where any of it does. The `.rpm` is tried where there is one: as files on Debian, not as a part of Fedora. Needs Debian or Ubuntu, and root.
+pub(super) fn tried(parts: &Parts, deb: &Path, rpm: Option<&Path>) -> Outcome {
     for (tool, of) in [("debootstrap", "debootstrap"), ("unshare", "util-linux")] {
         if !succeeds(Command::new(tool).arg("--version")) {
             return Err(Failed::new(format!("`{tool}` is not installed: `apt-get install {of}` as root")));
@@ -40,7 +40,11 @@ pub(super) fn tried(parts: &Parts, deb: &Path) -> Outcome {
             run(Command::new("cp").arg("-aL").arg(&from).arg(root.join("etc/apt")))?;
         }
     }
-    fs::copy(deb, root.join("ebb.deb")).while_doing(failed)?;
+    for (package, name) in [(Some(deb), "ebb.deb"), (rpm, "ebb.rpm")] {
+        if let Some(package) = package {
+            fs::copy(package, root.join(name)).while_doing(failed)?;
+        }
+    }
     fs::write(root.join("trial.sh"), SCRIPT).while_doing(failed)?;
     // Mounts and processes of the trial end with it, however it ends.
     let inside = "mount -t proc proc \"$1/proc\" && mount -t tmpfs tmpfs \"$1/tmp\" && mkdir -p \"$1/dev/shm\" && \
