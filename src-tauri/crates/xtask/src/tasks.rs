@@ -188,6 +188,13 @@ pub(crate) fn plugins_cargo() -> Outcome<Command> {
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace());
+    // `cargo run` names this program's own package. Build scripts that ask for such names would run anew, with all that stands
+    // on them, whenever a build by xtask follows one by hand.
+    for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|of_a_package| name.starts_with(of_a_package)) {
+            cargo.env_remove(name);
+        }
+    }
     cargo
 }
 
@@ -207,4 +214,18 @@ pub(crate) fn target_folder() -> Outcome<PathBuf> {
     let own = std::env::current_exe().while_doing(|| "could not find this program".to_owned())?;
     let target = own.parent().and_then(Path::parent);
     target.map(Path::to_owned).ok_or_else(|| Failed::new("run this as `cargo xtask`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_told_nothing_of_this_package() {
+        let cargo = cargo();
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME"] {
+            assert!(std::env::var_os(name).is_some(), "cargo tells this test of it");
+            assert!(cargo.get_envs().any(|(removed, value)| removed == name && value.is_none()), "{name}");
+        }
+    }
 }
