@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// A user with Ebb installed, whose models are fakes.
+/// A user with Ebb installed.
 pub(crate) struct User {
     pub(crate) home: Home,
     folder: TempDir,
@@ -40,16 +40,21 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// With these models, and no host.
+    /// With these models, which are fakes, and no host.
     pub(crate) async fn with_models<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
-        let turn = TURN.lock().await;
         let home = Home::with_fakes(models);
         home.ok(["server", "stop"]);
         // The app takes the worker that lies beside it.
         let programs = Path::new(home.command("ebb").get_program()).parent().expect("a folder").to_owned();
         let app = programs.join("ebb-desktop");
         fs::hard_link(env!("CARGO_BIN_EXE_ebb-desktop"), &app).expect("a link to the app");
-        Self { home, folder: tempfile::tempdir().expect("a folder"), app, _turn: turn }
+        Self::with(home, app).await
+    }
+
+    /// With what is in this home, and this app.
+    pub(crate) async fn with(home: Home, app: PathBuf) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { home, folder, app, _turn: TURN.lock().await }
     }
 
     /// The user's environment, for a program that is started on no desk or on that of `bus`.

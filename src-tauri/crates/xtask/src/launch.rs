@@ -30,11 +30,16 @@ fn has_display(os: &str, env: impl Fn(&str) -> Option<OsString>) -> bool {
 
 fn window(prepared: &Prepared, args: &[String]) -> Outcome {
     debian::needed("the app", &[debian::TO_BUILD, debian::TO_RUN].concat())?;
-    stage("build the app in release", || {
-        run(cargo().args(["build", "--locked", "--release", "--package", "ebb-desktop"]))
-    })?;
+    built()?;
     let mut app = Command::new(prepared.programs.join(program("ebb-desktop")));
     run(app.args(args).envs(prepared.env.clone()))
+}
+
+/// Builds the app in release, beside the programs.
+pub(crate) fn built() -> Outcome {
+    stage("build the app in release", || {
+        run(cargo().args(["build", "--locked", "--release", "--package", "ebb-desktop"]))
+    })
 }
 
 /// Serves the page until Ctrl-C, with the demo's models in the catalogue. A host that runs already is used as it is.

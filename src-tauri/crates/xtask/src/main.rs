@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that a person reads in a terminal")]
 
+mod bench;
 mod bundle;
 mod cache;
 mod check;
@@ -37,8 +38,8 @@ Commands:
   ui        of the tests only those of the app's page              (arguments go to Playwright)
   setup     only get what is missing: ONNX Runtime and the models
   peers     get programs that others wrote, try Ebb with them      (arguments go to `cargo test`)
-  bench     get what is missing, run the benchmarks                (arguments go to the benchmarks)
-  bundle    make the packages that install the app; with `try`, also install, start and remove one in a clean root
+  bench     get what is missing, run the benchmarks                (arguments name some; `desktop` is the app)
+  bundle    make the packages that install the app; with `try`, also install, start and remove them in a clean root
   check     formatting, lints, licences, documentation, bindings
   bindings  write what the app's page knows of the routes
   help      this text
@@ -81,7 +82,7 @@ fn dispatch(command: &str, rest: &[String]) -> Outcome {
         "ui" => tasks::ui(rest),
         "setup" => tasks::setup(),
         "peers" => tasks::peers(rest),
-        "bench" => tasks::bench(rest),
+        "bench" => bench::bench(rest),
         "bundle" => bundle::bundle(rest),
         "check" => check::check(),
         "bindings" => tasks::bindings(),

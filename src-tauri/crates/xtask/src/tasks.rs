@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cache::{self, Cache};
+use crate::cache::Cache;
 use crate::debian;
 use crate::failed::{Failed, Outcome, While};
 use crate::fetch;
@@ -78,16 +78,6 @@ fn test_page(prepared: &Prepared, args: &[String]) -> Outcome {
     stage("test the page in a browser", || run_command(&mut browse))
 }
 
-pub(crate) fn bench(args: &[String]) -> Outcome {
-    let prepared = prepare(Profile::Release)?;
-    let peer = python_peer(&Cache::open()?)?;
-    let mut bench = cargo();
-    // What follows is for the benchmarks themselves, not for cargo.
-    bench.args(["bench", "--locked", "--package", "ebb-tests", "--bench", "figures", "--"]).args(args);
-    bench.envs(prepared.env).envs(peer);
-    stage("bench", || run_command(&mut bench))
-}
-
 pub(crate) fn peers(args: &[String]) -> Outcome {
     let prepared = prepare(Profile::Debug)?;
     let python = Python::find()?;
@@ -150,22 +140,6 @@ pub(crate) fn prepare(profile: Profile) -> Outcome<Prepared> {
         ("EBB_PLUGINS", plugins.into()),
     ];
     Ok(Prepared { programs, models, env })
-}
-
-/// Python's own onnxruntime, onnxruntime-genai, tokenizers and numpy, which the benchmarks compare with. In a folder, not a virtual
-/// environment: that needs a package more on Debian.
-fn python_peer(cache: &Cache) -> Outcome<[(&'static str, OsString); 2]> {
-    let requirements = workspace().join("src-tauri/crates/xtask/python-peer.txt");
-    let python = Python::find()?;
-    let key = format!("{} {}", python.version()?, cache::fingerprint(std::slice::from_ref(&requirements))?);
-    let folder = cache.make("tools/python-peer", &key, |folder| {
-        stage("get onnxruntime, onnxruntime-genai, numpy and tokenizers for Python (56 MB)", || {
-            let mut pip = python.pip("install");
-            pip.args(["--only-binary=:all:", "--no-compile", "--requirement"]).arg(&requirements);
-            run_command(pip.arg("--target").arg(folder))
-        })
-    })?;
-    Ok([("PYTHONPATH", folder.into()), ("EBB_PYTHON", python.program().into())])
 }
 
 pub(crate) fn guests(programs: &Path) -> Outcome<Guests> {
