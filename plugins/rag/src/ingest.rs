@@ -43,10 +43,14 @@ pub fn ingest(host: &impl Host) -> Result<Ingested, Error> {
         granted.iter().partition(|document| run.suspects.suspects(&document.id));
     let whole: u64 = granted.iter().map(|document| document.size_bytes.max(1)).sum();
     let mut done = 0;
-    for document in others.into_iter().chain(suspects) {
-        host.progress(done as f32 / whole as f32, &document.name);
-        run.document(document)?;
-        done += document.size_bytes.max(1);
+    for documents in [others, suspects] {
+        for document in documents {
+            host.progress(done as f32 / whole as f32, &document.name);
+            run.document(document)?;
+            done += document.size_bytes.max(1);
+        }
+        // What the others hold is kept before a suspect can end the call.
+        run.queue.work(&run.index.collection, true)?;
     }
     run.finish()
 }
@@ -116,9 +120,8 @@ impl<'a, H: Host> Run<'a, H> {
             self.report.unchanged += 1;
             return Ok(());
         }
-        if self.suspects.is_given_up(&document.id, &content) {
-            return self
-                .skip(document, "it broke the reader last time; it is tried again once it changes".into());
+        if let Some(reason) = self.suspects.against(&document.id, &content) {
+            return self.skip(document, reason.to_owned());
         }
         self.suspects.begin(self.host, &document.id, &content)?;
         let extracted = extract(&document.media_type, &document.name, &bytes, &Limits::default());
@@ -181,7 +184,6 @@ impl<'a, H: Host> Run<'a, H> {
     }
 
     fn finish(mut self) -> Result<Ingested, Error> {
-        self.queue.work(&self.index.collection, true)?;
         self.report.documents = self.queue.committed();
         let dropped = index::drop_others(self.host, &self.index)?;
         let mut more = vec![

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use html5gum::{
-    Span, Tokenizer,
+    Readable as _, Reader as Bytes, Span, StringReader, Tokenizer,
     emitters::callback::{CallbackEmitter, CallbackEvent},
 };
 
@@ -65,8 +65,50 @@ pub(super) fn read(html: &str, writer: &mut Writer) {
         None
     });
     emitter.naively_switch_states(true);
-    // Reading from memory cannot fail.
-    let _ = Tokenizer::new_with_emitter(html, emitter).finish();
+    let bytes = Paced { bytes: html.to_reader(), paused: false };
+    // Nothing comes of it but the events, and pauses.
+    for _pause in Tokenizer::new_with_emitter(bytes, emitter) {}
+}
+
+/// The bytes of a page. From one quoted value of a tag to the next html5gum goes by calls within calls, which only end where a
+/// byte cannot be had. So the first byte of a value is never to be had at once: html5gum returns, and goes on where it was.
+struct Paced<'a> {
+    bytes: StringReader<'a>,
+    paused: bool,
+}
+
+/// A byte comes when it is asked for again.
+#[derive(Debug, thiserror::Error)]
+#[error("a pause")]
+struct Pause;
+
+impl Bytes for Paced<'_> {
+    type Error = Pause;
+
+    fn read_byte(&mut self) -> Result<Option<u8>, Pause> {
+        self.bytes.read_byte().map_err(never)
+    }
+
+    fn try_read_string(&mut self, wanted: &[u8], case_sensitive: bool) -> Result<bool, Pause> {
+        self.bytes.try_read_string(wanted, case_sensitive).map_err(never)
+    }
+
+    fn read_until<'b>(
+        &'b mut self,
+        needle: &[u8],
+        char_buf: &'b mut [u8; 4],
+    ) -> Result<Option<&'b [u8]>, Pause> {
+        // Only a value ends at a quote and holds references.
+        self.paused = !self.paused && needle.contains(&b'"') && needle.contains(&b'&');
+        if self.paused {
+            return Err(Pause);
+        }
+        self.bytes.read_until(needle, char_buf).map_err(never)
+    }
+}
+
+fn never(error: Infallible) -> Pause {
+    match error {}
 }
 
 struct Reader<'a> {

@@ -105,6 +105,16 @@ fn nesting_costs_nothing() {
     }
 }
 
+#[test]
+fn a_tag_of_many_attributes_costs_no_stack() {
+    for one in ["a=\"x\" ", "a=\"x\"", "a=\"\" ", "a=\"&amp;>\"/", "a='x' ", "a=x ", "a ", "a=&lt;", "=\"x\""]
+    {
+        let page = format!("<p {}>text</p {}>", one.repeat(100_000), one.repeat(100_000));
+        assert_eq!(read("a.html", &page).unwrap().text, "text", "{one}");
+    }
+    check("a.html", "<p title=\"a > b\" class=\"\" id=\"x&quot;>y\">text\"</p>", "text\"", &[]);
+}
+
 proptest! {
     #[test]
     fn whatever_a_file_holds_it_is_read_or_refused(bytes: Vec<u8>, name in "a\\.(md|html|txt|pdf|x)") {

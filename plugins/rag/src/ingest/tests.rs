@@ -89,12 +89,21 @@ fn another_model_behind_the_same_name_is_noticed() {
 }
 
 #[test]
-fn a_document_that_broke_the_reader_comes_last_and_then_not_at_all() {
+fn a_document_that_broke_the_reader_is_left_out_then_tried_last_and_then_not_at_all() {
     let host = host();
     let content = hex(&Sha256::digest("Owls hunt at night. They hear a mouse below snow."));
     let note = |host: &Ebb| Suspects::read(host).unwrap().begin(host, "owls.txt", &content).unwrap();
     note(&Ebb);
-    assert_eq!(ingest(&Ebb).unwrap().documents, 2, "a host that was stopped leaves the same note");
+    let report = ingest(&Ebb).unwrap();
+    assert_eq!(report.documents, 1, "the others are indexed");
+    assert_eq!(report.skipped[0].0, "owls.txt");
+    assert!(report.skipped[0].1.contains("ended while it was read"), "{report:?}");
+    let report = ingest(&Ebb).unwrap();
+    assert_eq!(
+        (report.documents, report.skipped.len()),
+        (1, 0),
+        "a host that was stopped leaves the same note"
+    );
 
     ebb_plugin_sdk::store::drop_collection("embed.64").unwrap();
     note(&Ebb);
@@ -102,11 +111,27 @@ fn a_document_that_broke_the_reader_comes_last_and_then_not_at_all() {
     // The note of the second try is found by the third.
     let report = ingest(&Ebb).unwrap();
     assert_eq!(report.documents, 1);
-    assert!(report.skipped[0].1.contains("broke the reader"), "{report:?}");
+    assert!(report.skipped[0].1.contains("broke the reader twice"), "{report:?}");
+    assert!(ingest(&Ebb).unwrap().skipped[0].1.contains("broke the reader twice"));
 
     let host = host.document("owls.txt", "Owls changed.");
     assert_eq!(ingest(&Ebb).unwrap().documents, 1);
     assert!(host.logs().iter().any(|line| line.contains("owls.txt is left out")));
+}
+
+#[test]
+fn what_the_others_hold_is_kept_before_a_suspect_is_read() {
+    let host = host();
+    let content =
+        hex(&Sha256::digest("# Bees\n\nA hive holds many bees. They dance to say where flowers are."));
+    Suspects::read(&Ebb).unwrap().begin(&Ebb, "bees.md", &content).unwrap();
+    ingest(&Ebb).unwrap();
+    ebb_plugin_sdk::store::drop_collection("embed.64").unwrap();
+    let before = host.calls().len();
+    assert_eq!(ingest(&Ebb).unwrap().documents, 2);
+    let calls = host.calls();
+    let at = |what: &str| calls[before..].iter().position(|call| call.starts_with(what)).expect(what);
+    assert!(at("commit") < at("read bees.md"), "{calls:?}");
 }
 
 #[test]
