@@ -126,6 +126,8 @@ mod error;
 mod export;
 mod host;
 pub mod inference;
+#[cfg(any(target_family = "wasm", test))]
+mod known;
 pub mod memory;
 mod pipeline;
 mod policy;

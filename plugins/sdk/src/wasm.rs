@@ -14,41 +14,22 @@ use crate::{
         store::{self, Chunk, Hit, Query, StoredDocument},
         types::{ModelInfo, Vectors},
     },
+    known::Known,
 };
 
-/// How long a policy's settings are believed.
-const SETTINGS_MS: u64 = 1_000;
-
-/// Settings that were read, and when. A call of the host costs a policy more than the rest of its decision does.
-struct Settings {
-    read_at_ms: Option<u64>,
-    known: Vec<(String, Option<String>)>,
-}
-
 thread_local! {
-    static SETTINGS: RefCell<Settings> = const { RefCell::new(Settings { read_at_ms: None, known: Vec::new() }) };
+    static SETTINGS: RefCell<Known> = const { RefCell::new(Known::new()) };
 }
 
 /// Begins a call: of a policy, at a moment of its model's life.
 pub(crate) fn begin(at_ms: Option<u64>) {
-    SETTINGS.with_borrow_mut(|settings| {
-        let young =
-            at_ms.zip(settings.read_at_ms).is_some_and(|(now, read)| now.abs_diff(read) < SETTINGS_MS);
-        if !young {
-            settings.read_at_ms = at_ms;
-            settings.known.clear();
-        }
-    });
+    SETTINGS.with_borrow_mut(|known| known.begin(at_ms));
 }
 
 /// Has a setting read as JSON, without a copy where it is known already.
 pub(crate) fn setting(name: &str, read: &mut dyn FnMut(&str)) {
-    SETTINGS.with_borrow_mut(|settings| {
-        let place = settings.known.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-            settings.known.push((name.to_owned(), plugin_host::setting(name)));
-            settings.known.len() - 1
-        });
-        if let Some((_, Some(json))) = settings.known.get(place) {
+    SETTINGS.with_borrow_mut(|known| {
+        if let Some(json) = known.get(name, plugin_host::setting) {
             read(json);
         }
     });
