@@ -13,9 +13,21 @@ const SUPPORTED: &str = "a safetensors folder of a BERT embedding model: config.
 /// Why an import failed. Nothing is left at the destination then.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The source is a file, or nothing at all.
-    #[error("{} is not a folder; give the folder that holds config.json, tokenizer.json and model.safetensors", .0.display())]
+    /// There is no such file or folder.
+    #[error("there is nothing at {}; look how it is written", .0.display())]
+    Nothing(PathBuf),
+    /// The source is a file that no model is made of.
+    #[error(
+        "{} is no model; give a GGUF file, or the folder that holds config.json, tokenizer.json and model.safetensors",
+        .0.display()
+    )]
     NotAFolder(PathBuf),
+    /// Nothing in the folder is of a model.
+    #[error(
+        "{} holds no model: neither an ONNX model, nor config.json with model.safetensors, nor a GGUF file",
+        .0.display()
+    )]
+    NoModel(PathBuf),
     /// The source is a folder with GGUF files in it.
     #[error("{} is a folder of GGUF files; give the file that is to be imported", .0.display())]
     FolderOfGguf(PathBuf),
@@ -217,7 +229,9 @@ impl Error {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
-            Error::NotAFolder(_)
+            Error::Nothing(_)
+            | Error::NotAFolder(_)
+            | Error::NoModel(_)
             | Error::MissingFile { .. }
             | Error::AlreadyOnnx(_)
             | Error::Json { .. }

@@ -99,7 +99,7 @@ pub fn import(
     options: Options,
     progress: &mut OnProgress<'_>,
 ) -> Result<Imported, Error> {
-    if !src.is_dir() && (Gguf::is_one(src) || has_extension(src, "gguf")) {
+    if src.is_file() && (Gguf::is_one(src) || has_extension(src, "gguf")) {
         return import_gguf(src, dest, options, progress);
     }
     recognise(src)?;
@@ -108,6 +108,9 @@ pub fn import(
 
 /// Refuses sources of other kinds by their name.
 fn recognise(src: &Path) -> Result<(), Error> {
+    if !src.exists() {
+        return Err(Error::Nothing(src.to_owned()));
+    }
     if !src.is_dir() {
         return Err(Error::NotAFolder(src.to_owned()));
     }
@@ -123,10 +126,18 @@ fn recognise(src: &Path) -> Result<(), Error> {
     if src.join("modules.json").is_file() && !is_onnx {
         return Ok(());
     }
-    if holds("gguf")? {
-        return Err(Error::FolderOfGguf(src.to_owned()));
+    if is_onnx {
+        return Err(Error::AlreadyOnnx(src.to_owned()));
     }
-    if is_onnx { Err(Error::AlreadyOnnx(src.to_owned())) } else { Ok(()) }
+    if src.join("config.json").is_file() || holds("safetensors")? {
+        // What it lacks is named by whoever needs it.
+        return Ok(());
+    }
+    if holds("gguf")? {
+        Err(Error::FolderOfGguf(src.to_owned()))
+    } else {
+        Err(Error::NoModel(src.to_owned()))
+    }
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {

@@ -10,16 +10,20 @@ use crate::scene::{Scene, unheard};
 fn sources_of_other_kinds_are_named() {
     let scene = Scene::new();
     let source = scene.source();
-    assert!(matches!(scene.refused(), Error::NotAFolder(_)));
+    assert!(matches!(scene.refused(), Error::Nothing(_)));
 
     fs::create_dir(&source).unwrap();
-    assert!(matches!(scene.refused(), Error::MissingFile { file: "config.json", .. }));
+    assert!(matches!(scene.refused(), Error::NoModel(_)));
 
     fs::write(source.join("chat.gguf"), "GGUF").unwrap();
     let text = scene.refused().to_string();
     assert!(text.contains("is a folder of GGUF files; give the file"), "{text}");
     let file = import(&source.join("chat.gguf"), &scene.destination(), Options::default(), &mut unheard);
     assert!(matches!(file, Err(Error::BrokenGguf { .. })));
+    // Somebody who has safetensors beside it means these.
+    fs::write(source.join("model.safetensors"), "").unwrap();
+    assert!(matches!(scene.refused(), Error::MissingFile { file: "config.json", .. }));
+    fs::remove_file(source.join("model.safetensors")).unwrap();
     fs::remove_file(source.join("chat.gguf")).unwrap();
 
     fs::create_dir(source.join("onnx")).unwrap();
