@@ -6,13 +6,13 @@
 use std::{
     fs::{self, File},
     net::{TcpListener, TcpStream},
-    os::unix::process::CommandExt as _,
+    os::unix::{fs::symlink, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
-use ebb_tests::home::Home;
+use ebb_tests::home::{Home, real_model};
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -23,6 +23,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+const APP: &str = env!("CARGO_BIN_EXE_ebb-desktop");
 /// A cold start of a debug build while another build runs.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A driver sometimes loses the app it has just started: a new desk then does.
@@ -47,8 +48,25 @@ impl User {
         // The app takes the worker that lies beside it.
         let programs = Path::new(home.command("ebb").get_program()).parent().expect("a folder").to_owned();
         let app = programs.join("ebb-desktop");
-        fs::hard_link(env!("CARGO_BIN_EXE_ebb-desktop"), &app).expect("a link to the app");
+        fs::hard_link(APP, &app).expect("a link to the app");
         Self::with(home, app).await
+    }
+
+    /// With these real models in the list, all of them at hand as demo models, and no host.
+    pub(crate) async fn with_real_models<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
+        let home = Home::new();
+        let cache = home.path().join("cache");
+        fs::create_dir(&cache).expect("a folder");
+        let at_hand = real_model("minilm");
+        symlink(at_hand.parent().expect("a folder"), cache.join("models")).expect("a link to the models");
+        for model in models {
+            let folder = cache.join("models").join(model);
+            home.ok(["model".as_ref(), "add".as_ref(), folder.as_os_str()]);
+        }
+        if home.path().join("run/host.json").exists() {
+            home.ok(["server", "stop"]);
+        }
+        Self::with(home, APP.into()).await
     }
 
     /// With what is in this home, and this app.
@@ -251,6 +269,20 @@ pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) ->
         assert!(begun.elapsed() < PATIENCE, "waited too long until {what}");
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// A worker of a host, by what the host said of itself; `None` while it has none.
+pub(crate) fn worker_of(host: &Value) -> Option<Pid> {
+    let threads = fs::read_dir(format!("/proc/{}/task", host["pid"])).ok()?;
+    let children =
+        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let children: Vec<i32> = children
+        .flat_map(|ids| ids.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    let is_worker = |id: &i32| {
+        fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name.trim() == "ebb-worker")
+    };
+    children.into_iter().find(is_worker).and_then(Pid::from_raw)
 }
 
 /// Whether a process is there, and no zombie.

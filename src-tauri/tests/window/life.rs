@@ -49,6 +49,33 @@ async fn quitting_ends_the_host_and_a_new_start_brings_the_models_back() {
 }
 
 #[tokio::test]
+async fn what_was_loaded_is_shown_with_its_options_after_a_new_start() {
+    let user = User::with_real_models(["minilm"]).await;
+    let desk = user.opens().await;
+    desk.view().press("Load: minilm").await;
+    let every = "Shrink after every N requests";
+    desk.at("Load minilm").write(every, "7").await;
+    desk.at("Load minilm").press("Load").await;
+    desk.at_notices().says("minilm is in memory").await;
+    let (_, before) = desk.send("GET", "/ebb/v1/models/minilm", "").await;
+    let pid = user.host().await["pid"].as_u64().unwrap();
+    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
+    until("the app is gone", || (!alive(pid)).then_some(())).await;
+    drop(desk);
+
+    let desk = user.opens().await;
+    desk.at("minilm").says("In memory").await;
+    desk.view().press("Options: minilm").await;
+    assert_eq!(desk.at("Options of minilm").held(every).await, "7");
+    let (_, after) = desk.send("GET", "/ebb/v1/models/minilm", "").await;
+    assert_eq!((&after["state"], &after["options"]), (&json!("loaded"), &before["options"]));
+    assert_eq!(after["options"]["shrink_every"], 7);
+    desk.at("Options of minilm").press("Cancel").await;
+    desk.view().follow("Memory of minilm over time").await;
+    desk.at("Figures now").says("Since it was loaded").await;
+}
+
+#[tokio::test]
 async fn whoever_may_end_the_host_ends_the_app() {
     let user = User::with_models([]).await;
     let _desk = user.opens().await;

@@ -2,9 +2,15 @@
 
 #![cfg(target_os = "linux")]
 
+mod chat;
+mod consent;
+mod crash;
 mod desk;
+mod first_run;
 mod hand;
 mod life;
+mod loading;
 mod notices;
 mod page;
+mod policies;
 mod tray;

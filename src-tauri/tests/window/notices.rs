@@ -5,10 +5,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::desk::{Desk, User, until};
+use crate::desk::{Desk, User, until, worker_of};
 
 /// Listens to what is said on the desk's bus to whoever shows notifications.
 struct Listening {
@@ -46,22 +46,10 @@ impl Drop for Listening {
 
 /// Kills the worker of the one model, as the system does when memory is short; returns once another serves.
 async fn crash(user: &User, desk: &Desk<'_>) {
-    let app = user.host().await["pid"].clone();
-    let worker = || {
-        let threads = fs::read_dir(format!("/proc/{app}/task")).ok()?;
-        let children =
-            threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-        let children: Vec<i32> = children
-            .flat_map(|ids| ids.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
-            .collect();
-        let is_worker = |id: &i32| {
-            fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name.trim() == "ebb-worker")
-        };
-        children.into_iter().find(is_worker)
-    };
-    let killed = until("there is a worker", worker).await;
-    kill_process(Pid::from_raw(killed).expect("a process"), Signal::KILL).expect("it can be killed");
-    until("another worker is there", || worker().filter(|id| *id != killed)).await;
+    let app = user.host().await;
+    let killed = until("there is a worker", || worker_of(&app)).await;
+    kill_process(killed, Signal::KILL).expect("it can be killed");
+    until("another worker is there", || worker_of(&app).filter(|worker| *worker != killed)).await;
     loop {
         let (_, model) = desk.send("GET", "/ebb/v1/models/minilm", "").await;
         if model["state"] == "loaded" {
