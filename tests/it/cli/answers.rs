@@ -108,7 +108,7 @@ fn an_error_says_what_to_do_and_its_exit_code_is_documented() {
         (vec!["model", "load", "m", "--arena-option", "max_mem=many apples"], 1),
         (vec!["model", "shrink", "m", "--device", "disk:0"], 2),
         (vec!["model", "add", "/nowhere/at/all"], 1),
-        (vec!["embed", "m"], 2),
+        (vec!["embed", "m"], 1),
         (vec!["nonsense"], 2),
     ] {
         let (got, error) = home.fails(&args);

@@ -53,6 +53,10 @@ fn what_is_wrong_is_said_before_a_model_is_asked() {
         assert_eq!(got, code, "{args:?}: {error}");
         assert!(error.starts_with("error: ") && error.contains(said), "{args:?}: {error}");
     }
+    for (args, typed) in [(&["chat", "chat"][..], "\n"), (&["chat", "chat", " "], "")] {
+        let output = with_stdin(&home, args, typed.as_bytes());
+        assert!(err(&output).contains("the question is empty"), "{args:?}: {output:?}");
+    }
     let output = with_stdin(&home, &["complete", "chat"], b"na\xefve");
     assert!(err(&output).contains("stdin is not valid UTF-8, from byte 3 on"), "{output:?}");
     // What fails in the middle keeps what came before it.

@@ -59,4 +59,6 @@ fn a_recording_that_is_none_is_said() {
         assert_eq!(output.status.code(), Some(1));
         assert!(err(&output).contains(said), "{output:?}");
     }
+    let output = with_stdin(&home, &["transcribe", "speech", "-"], b"");
+    assert!(err(&output).contains("stdin is empty"), "{output:?}");
 }

@@ -45,10 +45,12 @@ fn vectors_are_the_same_in_every_form() {
     home.ok(args.chain([listed.as_os_str(), "--out".as_ref(), out.as_os_str()]));
     assert_eq!(matrix(&out), lines);
 
-    let output = with_stdin(&home, &["embed", "m", "--file", "-"], texts.join("\n").as_bytes());
-    assert_eq!(rows(&String::from_utf8(output.stdout).unwrap()), lines);
-    let summary = String::from_utf8(output.stderr).unwrap();
-    assert!(summary.starts_with("4 texts, "), "{summary}");
+    for args in [&["embed", "m", "--file", "-"][..], &["embed", "m", "-"], &["embed", "m"]] {
+        let output = with_stdin(&home, args, texts.join("\n").as_bytes());
+        assert_eq!(rows(&String::from_utf8(output.stdout).unwrap()), lines);
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert!(summary.starts_with("4 texts, "), "{args:?}: {summary}");
+    }
 }
 
 #[test]

@@ -10,8 +10,8 @@ use super::{InputArg, RequestArgs};
 pub(crate) struct EmbedArgs {
     /// Alias of the model, or its folder
     pub(crate) model: String,
-    /// The texts
-    #[arg(value_name = "TEXT", required_unless_present = "file", conflicts_with = "file")]
+    /// The texts; '-', or none, takes them from stdin, one a line
+    #[arg(value_name = "TEXT", conflicts_with = "file")]
     pub(crate) texts: Vec<String>,
     /// Take the texts from a file of UTF-8, one a line; '-' is stdin
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ mod command;
 mod conversation;
 mod lines;
 
-use ebb_core::{Message, Places};
+use ebb_core::{Code, Failure, Message, Places};
 
 use self::{conversation::Conversation, lines::Lines};
 use super::{complete::complete, generation, interrupt::or_interrupt, named::Named};
@@ -17,6 +17,11 @@ pub(super) async fn run(args: ChatArgs, places: &Places, out: &mut Out) -> Resul
     let client = host::connect(places).await?;
     let named = Named::find(&client, &args.model).await?;
     let done = match said {
+        Some(text) if text.trim().is_empty() => {
+            Err(Failure::new(Code::InvalidRequest, "the question is empty")
+                .hint("give it as TEXT, or on stdin; without both, on a terminal, a conversation begins")
+                .into())
+        }
         Some(text) => {
             request.generation.messages.push(Message::new("user", text));
             or_interrupt(complete(&named.model, request, out)).await

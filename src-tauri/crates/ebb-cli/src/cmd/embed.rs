@@ -25,6 +25,7 @@ use crate::{
 pub(super) async fn run(args: EmbedArgs, places: &Places, out: &mut Out) -> Result {
     let texts = match &args.file {
         Some(path) => Texts::of_file(path)?,
+        None if args.texts.is_empty() || args.texts == ["-"] => Texts::of_file("-".as_ref())?,
         None => Texts::typed(args.texts),
     };
     let client = host::connect(places).await?;

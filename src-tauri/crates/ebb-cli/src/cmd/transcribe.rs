@@ -48,14 +48,16 @@ pub(super) async fn run(args: TranscribeArgs, places: &Places, out: &mut Out) ->
 fn read(path: &Path) -> Result<Vec<u8>> {
     let most = MAX_AUDIO_BYTES as u64 + 1;
     let mut audio = Vec::new();
-    let read = if path == Path::new("-") {
+    let stdin = path == Path::new("-");
+    let read = if stdin {
         io::stdin().take(most).read_to_end(&mut audio)
     } else {
         std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut audio))
     };
     read.map_err(|error| storage("read", path, &error))?;
     if audio.is_empty() {
-        let failure = Failure::new(Code::InvalidRequest, format!("'{}' is empty", path.display()))
+        let name = if stdin { "stdin".to_owned() } else { format!("'{}'", path.display()) };
+        let failure = Failure::new(Code::InvalidRequest, format!("{name} is empty"))
             .hint("give a recording as WAV, FLAC, MP3 or OGG");
         return Err(failure.into());
     }
