@@ -1,7 +1,7 @@
 //! Lines as they are typed: with an editor and a history in a terminal, as they come elsewhere.
 
 use std::{
-    io::{self, BufRead as _, IsTerminal as _},
+    io::{self, BufRead, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -10,7 +10,7 @@ use rustyline::{Config, DefaultEditor, error::ReadlineError};
 use super::super::interrupt::or_interrupt;
 use crate::{
     error::{Result, storage},
-    render::Out,
+    render::{Out, note},
 };
 
 /// So many lines of earlier conversations can be had again.
@@ -99,19 +99,37 @@ impl Editor {
             }
             Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
             Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                note("what is not UTF-8 is left out: type it again\n");
+                Ok(Line::Typed(String::new()))
+            }
             Err(error) => Err(failed(error)),
         }
     }
 }
 
 fn plain() -> Result<Line> {
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line);
-    if read.map_err(|error| storage("read", "stdin".as_ref(), &error))? == 0 {
-        return Ok(Line::End);
+    let line = line_of_text(&mut io::stdin().lock(), || {
+        note("a line that is not UTF-8 is left out: write the text in UTF-8\n");
+    });
+    line.map_err(|error| storage("read", "stdin".as_ref(), &error))
+}
+
+/// The next line that is text; `left_out` is told of each before it that is none.
+fn line_of_text(from: &mut impl BufRead, mut left_out: impl FnMut()) -> io::Result<Line> {
+    loop {
+        let mut line = Vec::new();
+        if from.read_until(b'\n', &mut line)? == 0 {
+            return Ok(Line::End);
+        }
+        match String::from_utf8(line) {
+            Ok(mut line) => {
+                line.truncate(line.trim_end_matches(['\n', '\r']).len());
+                return Ok(Line::Typed(line));
+            }
+            Err(_) => left_out(),
+        }
     }
-    line.truncate(line.trim_end_matches(['\n', '\r']).len());
-    Ok(Line::Typed(line))
 }
 
 fn failed(error: ReadlineError) -> crate::error::Error {
@@ -134,6 +152,16 @@ fn goes_on(text: &mut String) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_is_not_utf_8_is_left_out_and_the_next_one_is_taken() {
+        let mut input = &b"ein Gru\xdf\n\xff\r\nStra\xc3\x9fe\r\n\xff"[..];
+        let mut left_out = 0;
+        let mut next = || line_of_text(&mut input, || left_out += 1).unwrap();
+        assert_eq!(next(), Line::Typed("Straße".to_owned()));
+        assert_eq!(next(), Line::End);
+        assert_eq!(left_out, 3);
+    }
 
     #[test]
     fn a_backslash_at_the_end_joins_lines() {
