@@ -5,6 +5,8 @@
 mod imports;
 mod recordings;
 #[cfg(unix)]
+mod told;
+#[cfg(unix)]
 mod typed;
 
 use std::{path::Path, time::Duration};

@@ -214,6 +214,24 @@ async fn a_forced_load_that_fails_puts_the_former_one_back() {
     scene.stop().await;
 }
 
+/// Run options that were set since hold under other load options, too, but for those that these name.
+#[tokio::test(flavor = "multi_thread")]
+async fn run_options_outlive_a_forced_load() {
+    let scene = Scene::with_embedder().await;
+    scene.post("models/m/load", json!({})).await;
+    let key = "memory.enable_memory_arena_shrinkage";
+    scene.post("models/m/runtime-options", json!({"key": key, "value": "cpu:0"})).await;
+    let standing = async || scene.get("models/m/runtime-options").await["options"][0]["requested"].clone();
+
+    scene.post("models/m/load?force=true", json!({"shrink_every": 4})).await;
+    assert_eq!(standing().await, "cpu:0");
+    scene.post("models/m/load?force=true", json!({"runtime_options": {key: "cpu:0;gpu:0"}})).await;
+    assert_eq!(standing().await, "cpu:0;gpu:0");
+    scene.post("models/m/load?force=true", json!({})).await;
+    assert_eq!(standing().await, json!(null));
+    scene.stop().await;
+}
+
 /// C20, and the half of C21 that is the host's: what was loaded comes back with its options, after a restart and on demand.
 #[tokio::test(flavor = "multi_thread")]
 async fn models_come_back_with_their_options() {

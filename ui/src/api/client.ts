@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 
-import { ApiError } from './error';
+import { ApiError, unreachable } from './error';
 import type { ErrorBody, paths } from './generated/schema';
 import type { Native, Transport } from './transport';
 
@@ -52,6 +52,25 @@ export async function done<T>(call: Promise<Outcome<T>>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok && error === undefined) return data as T;
   throw refused(error, response);
+}
+
+/** A host that runs answers a look at its figures in moments, also while its models work. */
+const LOOK_MS = 5000;
+
+/** The answer of a call that only looks at something. Where none comes in time, the host is taken for one that does not answer. */
+export async function looked<T>(call: (signal: AbortSignal) => Promise<Outcome<T>>): Promise<T> {
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(unreachable()), LOOK_MS);
+  });
+  try {
+    // Not by the signal alone: not every way to a host ends a call that it began.
+    return await Promise.race([done(call(ending.signal)), late]);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
 }
 
 /** The response of a call whose body is a stream (`parseAs: 'stream'`), or its error thrown. */

@@ -42,15 +42,19 @@ export class ApiError extends Error {
     // A part of the page is fetched from the host, too.
     const unfetched = message.startsWith('Unable to preload');
     if (unfetched || (thrown instanceof TypeError && /fetch|network|load failed/i.test(message))) {
-      return new ApiError({
-        code: 'unreachable',
-        message: 'the host does not answer',
-        hint: 'look whether it runs: `ebb server status`',
-      });
+      return unreachable();
     }
     return new ApiError({ code: 'internal', message });
   }
 }
+
+/** No answer came from the host. */
+export const unreachable = (): ApiError =>
+  new ApiError({
+    code: 'unreachable',
+    message: 'the host does not answer',
+    hint: 'look whether it runs: `ebb server status`',
+  });
 
 /** Whether the user ended it. */
 export const isCancelled = (thrown: unknown): boolean =>

@@ -8,7 +8,18 @@ import { models } from './models.svelte';
 const KEPT = 2000;
 
 /** Events after which the list of models is another one. */
-const CHANGES = new Set(['loading', 'loaded', 'load_failed', 'crashed', 'unloaded', 'attached', 'detached']);
+const CHANGES = new Set<Event['event']>([
+  'added',
+  'removed',
+  'load_options',
+  'loading',
+  'loaded',
+  'load_failed',
+  'crashed',
+  'unloaded',
+  'attached',
+  'detached',
+]);
 
 type Listener = (event: Event) => void;
 

@@ -45,6 +45,18 @@ test('what happens is kept in order, told to listeners, and renews the list of m
   end();
 });
 
+test('what another program adds or removes is in the list at once', async () => {
+  const end = events.follow();
+  await vi.waitFor(() => expect(events.open).toBe(true));
+  host.add('other', 'chat', 1, '/models/other');
+  host.tell('other', { event: 'added', kind: 'chat' });
+  await vi.waitFor(() => expect(models.of('other')?.kind).toBe('chat'));
+  host.models.delete('other');
+  host.tell('other', { event: 'removed' });
+  await vi.waitFor(() => expect(models.of('other')).toBeUndefined());
+  end();
+});
+
 test('an address names a view and what it is about', async () => {
   route.go('memory', 'name/with ümlaut');
   await vi.waitFor(() => expect(route.view).toBe('memory'));

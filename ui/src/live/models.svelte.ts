@@ -1,4 +1,4 @@
-import { ApiError, api, done } from '../api';
+import { ApiError, api, looked } from '../api';
 import type { ModelEntry } from '../api';
 
 /** Every model of the catalogue, as the host knows it now. */
@@ -29,7 +29,7 @@ class Models {
 
   async #ask(): Promise<void> {
     try {
-      this.list = (await done(api.GET('/ebb/v1/models'))).models;
+      this.list = (await looked((signal) => api.GET('/ebb/v1/models', { signal }))).models;
       [this.known, this.error] = [true, null];
     } catch (thrown) {
       this.error = ApiError.from(thrown);

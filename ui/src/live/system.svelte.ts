@@ -1,4 +1,4 @@
-import { ApiError, api, done } from '../api';
+import { ApiError, api, looked } from '../api';
 import type { System } from '../api/generated/schema';
 
 /** How often it is asked while somebody looks: with no model in memory little changes, and the page is to rest. */
@@ -29,7 +29,7 @@ class SystemFigures {
 
   async refresh(): Promise<void> {
     try {
-      this.now = await done(api.GET('/ebb/v1/system'));
+      this.now = await looked((signal) => api.GET('/ebb/v1/system', { signal }));
       this.error = null;
     } catch (thrown) {
       this.error = ApiError.from(thrown);

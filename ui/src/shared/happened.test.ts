@@ -21,6 +21,15 @@ const report: ShrinkReport = {
   pools_dropped: [],
 };
 
+test('what happens to the list of models is told in words', () => {
+  const of = (kind: object) => eventWords({ seq: 1, time_ms: 2, model: 'minilm', ...kind } as Event);
+  expect(of({ event: 'added', kind: 'audio' })).toBe('added to the models: speech');
+  expect(of({ event: 'removed' })).toBe('removed from the models; its files stay');
+  expect(of({ event: 'load_options', options: { profile: 'tight' } })).toBe(
+    'loaded with other options, on the profile tight',
+  );
+});
+
 test('a shrink is told in words, with what was left out and why', () => {
   expect(shrinkWords(report)).toEqual([
     'gave back 62.0 MiB of 66.0 MiB in 18 ms; resident 351.0 → 289.0 MiB',

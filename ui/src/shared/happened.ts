@@ -32,6 +32,13 @@ export function shrinkWords(report: ShrinkReport): string[] {
 /** Who asked for a shrink. */
 export const causeWords = (cause: string): string => text.memory.causes[cause] ?? text.memory.byPolicy(cause);
 
+/** What decides by a load option of the model, without any plugin. */
+export const OWN_POLICY = 'shrink-every';
+
+/** Who decided: a plugin, or the model's own option. */
+export const policyWords = (policy: string): string =>
+  policy === OWN_POLICY ? text.memory.byOwnOption : policy;
+
 /** What a policy decided, in words. The host tells it as its own code spells it. */
 export function decisionWords(told: string): string {
   const { decisions } = text.happened;
@@ -56,6 +63,12 @@ export function decisionWords(told: string): string {
 export function eventWords(event: Event): string {
   const words = text.happened;
   switch (event.event) {
+    case 'added':
+      return words.added(event.kind);
+    case 'removed':
+      return words.removed;
+    case 'load_options':
+      return words.load_options(event.options.profile ?? null);
     case 'loading':
       return words.loading;
     case 'loaded':
@@ -73,7 +86,7 @@ export function eventWords(event: Event): string {
     case 'runtime_option':
       return event.value == null ? words.optionRemoved(event.key) : words.optionSet(event.key, event.value);
     case 'policy':
-      return words.policy(event.policy, decisionWords(event.decision));
+      return words.policy(policyWords(event.policy), decisionWords(event.decision));
     case 'attached':
       return words.attached(event.policy);
     case 'detached':

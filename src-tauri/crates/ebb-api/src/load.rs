@@ -4,7 +4,7 @@
 use std::{future::ready, time::Instant};
 
 use ebb_core::{
-    Code, Failure, LoadOptions, LoadSpec,
+    Code, EventKind, Failure, LoadOptions, LoadSpec,
     operations::{LoadReport, UnloadReport},
 };
 use ebb_host::ModelHandle;
@@ -21,7 +21,8 @@ use crate::{
 
 impl Host {
     /// Loads a model with these options, laid over the profile that they name. Where it is loaded with the same options
-    /// already, that is the answer; with others it is loaded anew if `force` is set.
+    /// already, that is the answer; with others it is loaded anew if `force` is set,
+    /// and the run options that were set since stay, but for those that these name otherwise.
     ///
     /// The load goes on if the caller leaves; [`Self::unload`] makes it give up.
     ///
@@ -86,6 +87,7 @@ impl Host {
     /// The model, loaded with the options that it last had if it is not in memory.
     pub(crate) async fn on_demand(&self, alias: &str) -> Result<ModelHandle, Failure> {
         self.added(alias)?;
+        self.settled(alias).await;
         if let Some(model) = self.serving(alias) {
             return Ok(model);
         }
@@ -97,6 +99,13 @@ impl Host {
             loaded => drop(loaded?),
         }
         self.loaded(alias)
+    }
+
+    /// A worker that has just ended is no longer taken for one that serves.
+    async fn settled(&self, alias: &str) {
+        if let Some(model) = self.inner.supervisor.model(alias) {
+            model.settled().await;
+        }
     }
 
     /// The model, if it is in memory; where its worker does not serve, its operations say why.
@@ -144,7 +153,7 @@ impl Host {
     async fn load_now(
         &self,
         alias: &str,
-        wanted: Remembered,
+        mut wanted: Remembered,
         force: bool,
         pending: &mut Pending,
     ) -> Result<LoadReport, Failure> {
@@ -153,8 +162,8 @@ impl Host {
         pending.unless_given_up(ready(())).await.map_err(|GivenUp| self.given_up())?;
         let added = self.added(alias)?;
         let as_asked = self.inner.profiles.resolve(wanted.options.clone())?;
-        let options = self.inner.profiles.resolve(wanted.clone().into_options())?;
         let mut former = None;
+        self.settled(alias).await;
         if let Some(model) = self.serving(alias) {
             let remembered = self.inner.state.of(alias);
             let current = self.inner.profiles.resolve(remembered.options.clone())?;
@@ -167,8 +176,10 @@ impl Host {
             if !force {
                 return Err(loaded_otherwise(alias, &current, &as_asked));
             }
+            wanted.runtime_options = remembered.standing_under(&wanted.options);
             former = Some(remembered);
         }
+        let options = self.inner.profiles.resolve(wanted.clone().into_options())?;
         if self.is_in_memory(alias) {
             self.inner.supervisor.unload(alias).await?;
         }
@@ -179,9 +190,17 @@ impl Host {
             }
             (Err(failure), _) => return Err(failure),
         };
-        if let Err(failure) = self.inner.state.set_loaded(alias, wanted) {
-            tracing::warn!(model = alias, %failure, "a restart will not bring it back");
-            report.warnings.push(format!("a restart will not bring it back: {failure}"));
+        let options = wanted.options.clone();
+        let are_others = options != self.inner.state.of(alias).options;
+        match self.inner.state.set_loaded(alias, wanted) {
+            Ok(()) if are_others => {
+                self.inner.supervisor.tell(alias, EventKind::LoadOptions { options: Box::new(options) });
+            }
+            Ok(()) => {}
+            Err(failure) => {
+                tracing::warn!(model = alias, %failure, "a restart will not bring it back");
+                report.warnings.push(format!("a restart will not bring it back: {failure}"));
+            }
         }
         Ok(report)
     }

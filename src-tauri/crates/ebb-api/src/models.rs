@@ -6,7 +6,7 @@ use std::{
 };
 
 use ebb_core::{
-    Code, Failure, ModelKind,
+    Code, EventKind, Failure, ModelKind,
     operations::{AddModel, ModelEntry, ModelList, ModelState},
 };
 use serde::{Deserialize, Serialize};
@@ -85,6 +85,7 @@ impl Host {
             self.inner.supervisor.inspect(&path, None).await.map_err(|failure| failure.param("path"))?;
         let added = Added { path, kind: found.kind, weights_bytes: found.weights_bytes };
         self.inner.catalogue.update(|catalogue| catalogue.add(&alias, added))?;
+        self.inner.supervisor.tell(&alias, EventKind::Added { kind: found.kind });
         tracing::info!(model = alias, kind = ?found.kind, "added");
         self.model(&alias).await
     }
@@ -125,6 +126,7 @@ impl Host {
             catalogue.models.remove(alias);
             Ok(())
         })?;
+        self.inner.supervisor.tell(alias, EventKind::Removed);
         self.inner.state.forget(alias)?;
         self.forget_model_in_plugins(alias).await?;
         tracing::info!(model = alias, "removed");

@@ -60,6 +60,8 @@ pub(crate) struct Plugins {
     read: Mutex<BTreeMap<String, Stamp>>,
     /// Why a plugin cannot be used, by id.
     broken: Mutex<BTreeMap<String, String>>,
+    /// How far the plugins are that are being compiled, in percent.
+    compiling: Mutex<BTreeMap<String, u32>>,
     seats: Seats,
     calls: Arc<Calls>,
     /// Held while something about plugins changes: one change at a time.
@@ -91,6 +93,7 @@ impl Plugins {
             live: Mutex::default(),
             read: Mutex::default(),
             broken: Mutex::default(),
+            compiling: Mutex::default(),
             seats: Seats::default(),
             calls: Arc::default(),
             changing: tokio::sync::Mutex::default(),

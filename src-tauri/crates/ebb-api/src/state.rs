@@ -32,6 +32,14 @@ impl Remembered {
         options.runtime_options.extend(self.runtime_options);
         options
     }
+
+    /// The run options that stay where the model is loaded anew with other options: all that were set since, but for those
+    /// of which the new options say something else than the former ones.
+    pub(crate) fn standing_under(&self, options: &LoadOptions) -> BTreeMap<String, String> {
+        let (former, now) = (&self.options.runtime_options, &options.runtime_options);
+        let is_unsaid = |key: &String| former.get(key) == now.get(key);
+        self.runtime_options.clone().into_iter().filter(|(key, _)| is_unsaid(key)).collect()
+    }
 }
 
 /// The remembered models.
@@ -133,6 +141,22 @@ mod tests {
         assert_eq!(a.runtime_options["memory.enable_memory_arena_shrinkage"], "cpu:0");
         assert_eq!(again.of("b"), Remembered { loaded: false, ..remembered(3) });
         assert_eq!(again.of("c"), Remembered::default());
+    }
+
+    #[test]
+    fn what_was_set_since_stays_under_other_options_that_do_not_name_it() {
+        let run = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let remembered = Remembered {
+            options: LoadOptions { runtime_options: run(&[("a", "1"), ("b", "1")]), ..options(10) },
+            runtime_options: run(&[("a", "2"), ("b", "2"), ("c", "2"), ("d", "")]),
+            ..Remembered::default()
+        };
+        let now = LoadOptions { runtime_options: run(&[("a", "1"), ("b", "3")]), ..options(3) };
+        assert_eq!(remembered.standing_under(&now), run(&[("a", "2"), ("c", "2"), ("d", "")]));
+        let named = LoadOptions { runtime_options: run(&[("c", "4")]), ..options(3) };
+        assert_eq!(remembered.standing_under(&named), run(&[("d", "")]), "a and b were taken away");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The machine, and who holds how much of it.
 
 use ebb_core::{
-    Failure, Probe, Sample,
+    Failure, Probe,
     operations::{
         Device, DeviceMemory, HostProcess, ModelMemory, ModelState, RuntimeLibrary, System, SystemMemory,
     },
@@ -53,6 +53,7 @@ impl Host {
             resident_bytes: status.resident_bytes,
             private_bytes: process::private_bytes(),
             version: status.version,
+            wasmtime_version: ebb_plugins::WASMTIME.to_owned(),
             uptime_ms: status.uptime_ms,
         })
     }
@@ -69,7 +70,10 @@ impl Host {
 }
 
 fn model_memory(alias: String, state: ModelState, model: &ModelHandle) -> ModelMemory {
-    let Sample { resident_bytes, private_bytes, arenas, .. } = model.newest();
+    // What a worker held that has ended is back.
+    let (resident_bytes, private_bytes, arenas) = model
+        .newest()
+        .map_or_else(Default::default, |held| (held.resident_bytes, held.private_bytes, held.arenas));
     let arenas: Vec<DeviceMemory> = arenas
         .into_iter()
         .map(|arena| DeviceMemory {
@@ -82,6 +86,7 @@ fn model_memory(alias: String, state: ModelState, model: &ModelHandle) -> ModelM
     ModelMemory {
         alias,
         state,
+        pid: model.pid(),
         provider: model.info().provider,
         resident_bytes,
         private_bytes,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, Sample, ShrinkReport, Target};
+use crate::{LoadOptions, ModelKind, Outcome, Sample, ShrinkReport, Target};
 
 /// Something that happened to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,19 @@ pub struct Event {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
+    /// It was added to the catalogue.
+    Added {
+        /// What it is for.
+        kind: ModelKind,
+    },
+    /// It was removed from the catalogue; its files stay where they are.
+    Removed,
+    /// It is remembered with other load options than before: those that it is loaded with now, and that the next load on
+    /// demand takes.
+    LoadOptions {
+        /// All of them.
+        options: Box<LoadOptions>,
+    },
     /// Loading began.
     Loading,
     /// Ready to serve.

@@ -94,6 +94,11 @@ pub trait Policy: Send {
         Ok(Decision::Keep)
     }
 
+    /// What it last decided was not done, for this reason. Once for each decision, before it is asked again.
+    fn refused(&mut self, reason: &Failure) {
+        let _ = reason;
+    }
+
     /// Why it decides nothing any more, once it has failed too often: it is then dropped from its model, and that is told.
     fn given_up(&self) -> Option<String> {
         None

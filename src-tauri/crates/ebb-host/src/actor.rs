@@ -33,6 +33,10 @@ const LAST_SAMPLE_WITHIN: Duration = Duration::from_secs(1);
 /// A reload waits this long for the jobs that run; then it is given up.
 const RELOAD_WITHIN: Duration = Duration::from_secs(30);
 
+/// Policies have a model reloaded at most this often, all together. A reload frees what a shrink cannot, and costs seconds in which
+/// requests wait: a policy that decides on it at each idle tick would have the model do nothing else.
+const RELOAD_EVERY: Duration = Duration::from_secs(60);
+
 /// Longest that a decision is told of, in bytes: a guest names devices and options of any length, and each event is logged.
 const DECISION_BYTES: usize = 1_000;
 
@@ -44,6 +48,10 @@ pub(crate) struct Actor {
     wishes: mpsc::UnboundedReceiver<Wish>,
     /// When the worker was last started.
     started: Instant,
+    /// When a policy last had it reloaded.
+    reloaded: Option<Instant>,
+    /// Whether it was told that a reload was refused since.
+    told_too_soon: bool,
     /// Wait before the next restart.
     wait: Duration,
 }
@@ -76,7 +84,8 @@ impl Actor {
         wishes: mpsc::UnboundedReceiver<Wish>,
     ) -> Self {
         let wait = model.config.restart_first;
-        Self { model, policies, reports, orders, wishes, started: Instant::now(), wait }
+        let started = Instant::now();
+        Self { model, policies, reports, orders, wishes, started, reloaded: None, told_too_soon: false, wait }
     }
 
     /// Works until the model is unloaded.
@@ -217,6 +226,7 @@ impl Actor {
         saw: Saw,
         mut ask: impl FnMut(&mut dyn Policy) -> Result<Decision, Failure>,
     ) -> Result<bool, Leave> {
+        let too_soon = self.reloaded.is_some_and(|last| last.elapsed() < RELOAD_EVERY);
         let mut chosen: Option<(String, Decision)> = None;
         for policy in &mut self.policies {
             let name = policy.name().to_owned();
@@ -227,6 +237,14 @@ impl Actor {
             let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             let told = match decided {
                 Ok(Decision::Keep) => continue,
+                Ok(Decision::Reload) if too_soon => {
+                    let why = reloaded_already();
+                    policy.refused(&why);
+                    if std::mem::replace(&mut self.told_too_soon, true) {
+                        continue;
+                    }
+                    refused(&Decision::Reload, &why)
+                }
                 Ok(decision) if chosen.is_none() => {
                     let told = words(&decision);
                     chosen = Some((name.clone(), decision));
@@ -238,10 +256,17 @@ impl Actor {
             self.model.tell(EventKind::Policy { policy: name, decision: told, saw: saw.clone(), took_us });
         }
         self.drop_those_that_gave_up();
-        match chosen {
-            Some((policy, decision)) => self.apply(&policy, decision).await.map(|()| true),
-            None => Ok(false),
+        let Some((policy, decision)) = chosen else { return Ok(false) };
+        let began = Instant::now();
+        let Err(why) = self.apply(&policy, decision.clone()).await? else { return Ok(true) };
+        tracing::warn!(model = self.model.spec.alias, policy, failure = %why, "the policy's decision has no effect");
+        if let Some(decided) = self.policies.iter_mut().find(|one| one.name() == policy) {
+            decided.refused(&why);
         }
+        let took_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.model.tell(EventKind::Policy { policy, decision: refused(&decision, &why), saw, took_us });
+        self.drop_those_that_gave_up();
+        Ok(false)
     }
 
     fn drop_those_that_gave_up(&mut self) {
@@ -256,10 +281,11 @@ impl Actor {
         });
     }
 
-    async fn apply(&mut self, policy: &str, decision: Decision) -> Result<(), Leave> {
+    /// Does what a policy decided, or says why not.
+    async fn apply(&mut self, policy: &str, decision: Decision) -> Result<Result<(), Failure>, Leave> {
         let some = |targets: Vec<Target>| (!targets.is_empty()).then_some(targets);
         let model = Arc::clone(&self.model);
-        let applied = match decision {
+        Ok(match decision {
             Decision::Keep => Ok(()),
             Decision::Shrink(targets) if model.queued() == 0 => {
                 let ask = Ask::ShrinkSlack { targets: some(targets) };
@@ -271,7 +297,7 @@ impl Actor {
             Decision::SetRuntimeOption { key, value } => {
                 or_unload(&mut self.orders, model.set_option(&key, &value)).await?
             }
-            Decision::Reload => return self.reload(policy).await,
+            Decision::Reload => self.reload(policy).await?,
             Decision::Unload if model.is_idle() => {
                 let before = model.recorder.last().resident_bytes;
                 let gone = self.stop(ModelState::Unloaded, format!("unloaded by the policy {policy}")).await;
@@ -279,23 +305,19 @@ impl Actor {
                 return Err(Leave::Done);
             }
             Decision::Unload => Err(Failure::new(Code::Busy, "requests run: it stays")),
-        };
-        if let Err(failure) = applied {
-            tracing::warn!(model = model.spec.alias, policy, %failure, "the policy's decision has no effect");
-        }
-        Ok(())
+        })
     }
 
     /// Ends the worker once its jobs are done, and starts it again. Requests that come meanwhile wait.
-    async fn reload(&mut self, policy: &str) -> Result<(), Leave> {
-        let Some(worker) = self.model.status().worker.clone() else { return Ok(()) };
+    async fn reload(&mut self, policy: &str) -> Result<Result<(), Failure>, Leave> {
+        let Some(worker) = self.model.status().worker.clone() else { return Ok(Ok(())) };
         let reason = format!("reloaded by the policy {policy}");
         self.model.set(ModelState::Restarting, Some(reason.clone()), Some(Arc::clone(&worker)));
         if or_unload(&mut self.orders, timeout(RELOAD_WITHIN, worker.idle())).await?.is_err() {
-            tracing::warn!(model = self.model.spec.alias, policy, "no reload: requests run on and on");
             self.model.set(ModelState::Loaded, None, Some(worker));
-            return Ok(());
+            return Ok(Err(Failure::new(Code::Busy, "requests run on and on: it stays")));
         }
+        (self.reloaded, self.told_too_soon) = (Some(Instant::now()), false);
         self.stop(ModelState::Restarting, reason).await;
         while let Ok(report) = self.reports.try_recv() {
             if let Report::Ended(ended) = report {
@@ -303,8 +325,8 @@ impl Actor {
             }
         }
         match self.start().await? {
-            Ok(()) => Ok(()),
-            Err(failure) => self.fail(failure).await,
+            Ok(()) => Ok(Ok(())),
+            Err(failure) => self.fail(failure).await.map(Ok),
         }
     }
 
@@ -387,9 +409,22 @@ impl Actor {
     }
 }
 
+/// A decision that was not done, as it is told of.
+fn refused(decision: &Decision, why: &Failure) -> String {
+    format!("{}, refused: {}", words(decision), bounded(why.to_string()))
+}
+
+fn reloaded_already() -> Failure {
+    let every = RELOAD_EVERY.as_secs();
+    Failure::new(Code::Busy, format!("a policy had it reloaded less than {every} s ago: it stays"))
+}
+
 /// A decision as it is told of.
 fn words(decision: &Decision) -> String {
-    let mut words = format!("{decision:?}");
+    bounded(format!("{decision:?}"))
+}
+
+fn bounded(mut words: String) -> String {
     if words.len() > DECISION_BYTES {
         words.truncate(words.floor_char_boundary(DECISION_BYTES));
         words.push('…');

@@ -63,6 +63,14 @@ pub enum Error {
         #[source]
         source: ebb_ipc::Error,
     },
+    /// No more run options can be set.
+    #[error("'{model}' has {most} run options, and takes no more")]
+    TooManyOptions {
+        /// The model.
+        model: String,
+        /// How many it has.
+        most: usize,
+    },
     /// The model is in memory already.
     #[error("'{0}' is loaded already")]
     AlreadyLoaded(String),
@@ -97,6 +105,10 @@ impl From<Error> for Failure {
             Error::NotLoaded(model) | Error::Unloaded(model) => {
                 (Code::NotLoaded, format!("load it first: `ebb model load {model}`"))
             }
+            Error::TooManyOptions { model, .. } => (
+                Code::InvalidRequest,
+                format!("remove those that are not needed: `ebb model runtime-options {model}` lists them"),
+            ),
             Error::AlreadyLoaded(_) => (Code::Conflict, "unload it first".to_owned()),
         };
         Self::new(code, message).hint(hint)

@@ -69,7 +69,10 @@ fn log(model: &str, kind: &EventKind) {
         EventKind::Unloaded { resident_before_bytes, worker_gone } => {
             tracing::info!(model, resident_before_bytes, worker_gone, "unloaded");
         }
-        EventKind::Run { .. }
+        EventKind::Added { .. }
+        | EventKind::Removed
+        | EventKind::LoadOptions { .. }
+        | EventKind::Run { .. }
         | EventKind::Loading
         | EventKind::Grown { .. }
         | EventKind::RuntimeOption { .. } => {

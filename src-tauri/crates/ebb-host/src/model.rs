@@ -30,6 +30,10 @@ use crate::{
     worker::Worker,
 };
 
+/// Run options that may be set on a model at once: several times as many as ONNX Runtime knows. Each costs every request, and a
+/// policy may think of a new key whenever it is asked.
+const MOST_OPTIONS: usize = 64;
+
 /// A model in memory. Cheap to clone; all clones are the same model.
 #[derive(Clone)]
 pub struct ModelHandle(pub(crate) Arc<Model>);
@@ -159,8 +163,13 @@ impl Model {
     }
 
     pub(crate) async fn sample(&self) -> Result<Sample, Failure> {
+        self.sample_and_armed().await.map(|(sample, _)| sample)
+    }
+
+    /// What the model holds now, and the run at whose end it will shrink, where a shrink is armed.
+    async fn sample_and_armed(&self) -> Result<(Sample, Option<u64>), Failure> {
         match self.worker()?.ask(Ask::Sample).await? {
-            Answer::Sample(sample) => Ok(sample),
+            Answer::Sample { sample, shrink_after_run } => Ok((sample, shrink_after_run)),
             other => Err(unexpected(&other)),
         }
     }
@@ -173,6 +182,9 @@ impl Model {
     }
 
     pub(crate) async fn set_option(&self, key: &str, value: &str) -> Result<(), Failure> {
+        if !value.is_empty() && !self.has_room_for(key) {
+            return Err(Error::TooManyOptions { model: self.spec.alias.clone(), most: MOST_OPTIONS }.into());
+        }
         let ask = Ask::SetRunOption { key: key.to_owned(), value: value.to_owned() };
         self.worker()?.ask(ask).await?;
         let kept = (!value.is_empty()).then(|| value.to_owned());
@@ -184,6 +196,12 @@ impl Model {
         drop(options);
         self.tell(EventKind::RuntimeOption { key: key.to_owned(), value: kept });
         Ok(())
+    }
+
+    /// Whether one more run option can be set, or this one is set already.
+    fn has_room_for(&self, option: &str) -> bool {
+        let options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        options.len() < MOST_OPTIONS || options.contains_key(option)
     }
 
     /// The worker, if it serves.
@@ -208,11 +226,23 @@ impl Model {
     /// The worker, once it serves again if it is being restarted.
     async fn serving(&self) -> Result<Arc<Worker>, Failure> {
         loop {
+            self.settled().await;
             let changed = self.changed.notified();
             match self.worker() {
                 Err(_) if self.restarting() => changed.await,
                 served => return served,
             }
+        }
+    }
+
+    /// Waits out the moments between the end of the worker and what comes of it.
+    async fn settled(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if !self.status().worker.as_ref().is_some_and(|worker| worker.has_hung_up()) {
+                return;
+            }
+            changed.await;
         }
     }
 
@@ -257,6 +287,7 @@ impl ModelHandle {
     /// job waits.
     ///
     /// # Errors
+    /// In each of these cases the job was not begun.
     /// [`Code::Busy`] where the queue is full; [`Code::WorkerCrashed`], [`Code::NotLoaded`] where no worker serves;
     /// [`Code::TooLarge`] where no frame holds it.
     pub async fn run(&self, job: Job, data: Bytes) -> Result<Running, Failure> {
@@ -266,8 +297,15 @@ impl ModelHandle {
             .map(drop)
             .or_else(|failure| if self.0.restarting() { Ok(()) } else { Err(failure) })?;
         self.0.used();
-        let place = self.0.place().await?;
-        self.0.serving().await?.run(job, data, place)
+        loop {
+            let place = self.0.place().await?;
+            let worker = self.0.serving().await?;
+            match worker.run(job.clone(), data.clone(), place) {
+                // It ended before it got the job: what comes of that decides.
+                Err(_) if worker.has_hung_up() => {}
+                begun => return begun,
+            }
+        }
     }
 
     /// How many requests run or wait.
@@ -294,8 +332,8 @@ impl ModelHandle {
     /// # Errors
     /// Where no worker serves.
     pub async fn stats(&self) -> Result<Stats, Failure> {
-        let now = self.0.sample().await?;
-        Ok(self.0.recorder.stats(now, self.0.queued()))
+        let (now, shrink_after_run) = self.0.sample_and_armed().await?;
+        Ok(self.0.recorder.stats(now, shrink_after_run, self.0.queued()))
     }
 
     /// Gives memory back now, also while a job runs. `None`: every arena.
@@ -344,9 +382,16 @@ impl ModelHandle {
         }
     }
 
-    /// What the model held at the end of its last run or at the last sampling, whichever is newer. It asks nobody.
-    pub fn newest(&self) -> Sample {
-        self.0.recorder.last()
+    /// The process of its worker; `None` where the worker has ended, or is no process.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.status().worker.as_ref()?.pid()
+    }
+
+    /// What the model held at the end of its last run or at the last sampling, whichever is newer; `None` where its worker has
+    /// ended. It asks nobody.
+    pub fn newest(&self) -> Option<Sample> {
+        let holds = self.0.status().worker.as_ref().is_some_and(|worker| !worker.is_gone());
+        holds.then(|| self.0.recorder.last())
     }
 
     /// Has these policies decide from now on, in this order, instead of those before.
@@ -381,6 +426,11 @@ impl ModelHandle {
     /// What was loaded.
     pub fn info(&self) -> ModelInfo {
         self.0.status().info.clone()
+    }
+
+    /// Waits out the moments between the end of its worker and what comes of it: then [`Self::state`] tells that.
+    pub async fn settled(&self) {
+        self.0.settled().await;
     }
 
     /// Whether it serves: from its worker, within moments of that one's end.

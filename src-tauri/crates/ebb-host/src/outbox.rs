@@ -38,8 +38,9 @@ impl Outbox {
         outbox
     }
 
-    /// Sends these bytes, in order. Those that cannot be sent are dropped: then the worker is gone, as its listener tells.
-    pub(crate) fn send(&self, parts: impl IntoIterator<Item = Bytes>) {
+    /// Sends these bytes, in order. Those that cannot be sent are dropped: then the worker is gone, as its listener tells. Says
+    /// whether the worker can have got them all.
+    pub(crate) fn send(&self, parts: impl IntoIterator<Item = Bytes>) -> bool {
         let mut state = self.state();
         let first = state.rest.is_empty();
         state.rest.extend(parts);
@@ -47,6 +48,7 @@ impl Outbox {
         if first && state.write(&mut Context::from_waker(Waker::noop())).is_pending() {
             self.more.notify_one();
         }
+        state.writer.is_some()
     }
 
     /// Closes the pipe behind what was sent.
@@ -113,7 +115,7 @@ mod tests {
         for letter in b'a'..=b'z' {
             let part = vec![letter; usize::from(letter - b'a')];
             sent.extend_from_slice(&part);
-            outbox.send([Bytes::from(part)]);
+            assert!(outbox.send([Bytes::from(part)]));
         }
         outbox.close();
         let mut received = Vec::new();
@@ -126,7 +128,7 @@ mod tests {
         let (ours, theirs) = duplex(16);
         drop(theirs);
         let outbox = Outbox::new(Box::new(ours));
-        outbox.send([Bytes::from_static(b"into the void")]);
+        assert!(!outbox.send([Bytes::from_static(b"into the void")]));
         assert!(outbox.state().writer.is_none() && outbox.state().rest.is_empty());
     }
 }

@@ -80,7 +80,7 @@ impl Recorder {
     }
 
     /// All figures, around this newest sample.
-    pub(crate) fn stats(&self, now: Sample, queued: u32) -> Stats {
+    pub(crate) fn stats(&self, now: Sample, shrink_after_run: Option<u64>, queued: u32) -> Stats {
         let book = self.book();
         Stats {
             now,
@@ -88,6 +88,7 @@ impl Recorder {
             history: Vec::new(),
             queued,
             unloads_in_ms: None,
+            shrink_after_run,
             cap_retries: book.cap_retries,
             shrinks: book.shrinks,
             freed_bytes: book.freed_bytes,

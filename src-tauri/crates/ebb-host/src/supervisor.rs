@@ -127,6 +127,11 @@ impl Supervisor {
         self.0.events.listen()
     }
 
+    /// Tells of what happened to a model outside of its worker: it was added, removed, or its options are others.
+    pub fn tell(&self, alias: &str, kind: EventKind) {
+        self.0.events.tell(alias, kind);
+    }
+
     /// Unloads every model, each after its jobs or after `drain`.
     pub async fn close(&self, drain: Duration) {
         let aliases: Vec<String> = self.0.models().keys().cloned().collect();

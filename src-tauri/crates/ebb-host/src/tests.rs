@@ -1,5 +1,6 @@
 //! The whole host on workers that are threads with a fake session.
 
+mod crashes;
 mod policies;
 
 use std::{

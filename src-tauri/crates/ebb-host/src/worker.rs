@@ -52,6 +52,7 @@ pub(crate) struct Worker {
     gone: watch::Receiver<Option<Gone>>,
     kill: Arc<Notify>,
     grace: Duration,
+    pid: Option<u32>,
 }
 
 /// What starting a worker gives.
@@ -106,14 +107,14 @@ impl Worker {
             tell_gone.send_replace(Some(gone));
         });
         let sender = Sender(Outbox::new(writer));
-        let worker = Self { sender, routes, last_id: AtomicU64::new(0), gone, kill, grace };
+        let worker = Self { sender, routes, last_id: AtomicU64::new(0), gone, kill, grace, pid };
         Ok(Started { worker, info, sample, reports })
     }
 
     /// Gives the worker a job, which holds `place` until it ends.
     ///
     /// # Errors
-    /// Where the worker is gone, or no frame holds the job.
+    /// Where the worker is gone, or no frame holds the job. The job was not begun then.
     pub(crate) fn run(&self, job: Job, data: Bytes, place: OwnedSemaphorePermit) -> Result<Running, Failure> {
         let id = self.next_id();
         let message = ToWorker::Run { id, job: Box::new(job), credit: WINDOW };
@@ -121,7 +122,13 @@ impl Worker {
         let (items, receiver) = mpsc::unbounded_channel();
         self.routes.table().alive()?.runs.insert(id, Route { items, _place: place });
         tracing::debug!(model = self.routes.model, request = id, "run");
-        self.sender.send(encoded);
+        if !self.sender.send(encoded) {
+            let mut table = self.routes.table();
+            table.runs.remove(&id);
+            table.hung_up = true;
+            let reason = "it takes no more requests".to_owned();
+            return Err(Error::Ended { model: self.routes.model.clone(), reason }.into());
+        }
         Ok(Running { id, items: receiver, sender: self.sender.clone(), taken: 0, over: false })
     }
 
@@ -145,7 +152,7 @@ impl Worker {
         let encoded = Encoded::new(&Frame::new(ToWorker::Ask { id, ask }))?;
         let (answer, answered) = oneshot::channel();
         self.routes.table().alive()?.asks.insert(id, answer);
-        self.sender.send(encoded);
+        let _got = self.sender.send(encoded);
         // The listener answers all that is open before it ends.
         answered.await.unwrap_or_else(|_| Err(Error::NotLoaded(self.routes.model.clone()).into()))
     }
@@ -160,6 +167,21 @@ impl Worker {
         }
         let lost = || Gone { reason: "its end was not seen".to_owned(), seen: false };
         gone.wait_for(Option::is_some).await.ok().and_then(|gone| gone.clone()).unwrap_or_else(lost)
+    }
+
+    /// Its process; `None` once that has ended, or where it is none.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.pid.filter(|_| !self.is_gone())
+    }
+
+    /// Whether it has ended, and all of its memory is back.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.borrow().is_some()
+    }
+
+    /// Whether it hears or says nothing any more: it ends, and what comes of that is told soon.
+    pub(crate) fn has_hung_up(&self) -> bool {
+        self.routes.table().hung_up
     }
 
     fn next_id(&self) -> u64 {
@@ -188,8 +210,9 @@ impl Encoded {
 }
 
 impl Sender {
-    fn send(&self, Encoded(bytes, tail): Encoded) {
-        self.0.send([bytes].into_iter().chain(tail));
+    /// Says whether the worker can have got it.
+    fn send(&self, Encoded(bytes, tail): Encoded) -> bool {
+        self.0.send([bytes].into_iter().chain(tail))
     }
 
     pub(crate) fn credit(&self, id: u64, chunks: u32) {
@@ -202,7 +225,8 @@ impl Sender {
 
     fn tell(&self, message: ToWorker) {
         match Encoded::new(&Frame::new(message)) {
-            Ok(encoded) => self.send(encoded),
+            // A worker that is gone needs to be told nothing.
+            Ok(encoded) => drop(self.send(encoded)),
             Err(failure) => tracing::error!(%failure, "a message to the worker is lost"),
         }
     }
@@ -266,6 +290,7 @@ impl Listening {
                 }
             }
         }
+        self.routes.table().hung_up = true;
         let mut gone = end(process, grace).await;
         gone.reason = not_understood.unwrap_or(gone.reason);
         self.routes.fail_all(&gone.reason);
@@ -311,6 +336,8 @@ struct Routes {
 struct Table {
     runs: HashMap<u64, Route>,
     asks: HashMap<u64, oneshot::Sender<Result<Answer, Failure>>>,
+    /// Nothing more goes to the worker, or comes from it.
+    hung_up: bool,
     /// Why nothing more is taken: hung up on purpose, or the worker's end.
     closed: Option<Failure>,
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use crate::Error;
 
 /// Version of the protocol: raised with every change to a message, since host and worker are installed together.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Length of a greeting.
 pub const HELLO_LEN: usize = 8;

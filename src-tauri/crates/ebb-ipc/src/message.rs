@@ -81,7 +81,12 @@ pub enum Ask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// To [`Ask::Sample`].
-    Sample(Sample),
+    Sample {
+        /// What it holds.
+        sample: Sample,
+        /// The run at whose end it will shrink, counted since load from 1; `None`: no shrink is armed.
+        shrink_after_run: Option<u64>,
+    },
     /// To [`Ask::Shrink`] and [`Ask::ShrinkSlack`].
     Shrunk(ShrinkReport),
     /// To [`Ask::ShrinkAfterNextRun`].

@@ -39,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) model: Option<Arc<str>>,
     /// Who hears of its progress.
     pub(crate) progress: Option<Box<dyn FnMut(PluginProgress) + Send>>,
+    /// What it last said that it was at.
+    pub(crate) at: String,
 }
 
 impl Guest {

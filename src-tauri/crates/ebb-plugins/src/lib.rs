@@ -51,3 +51,16 @@ pub use shape::Shape;
 
 /// The version of `ebb:plugin` that this host speaks.
 pub const CONTRACT: &str = "0.1.0";
+
+/// The version of wasmtime, which does not tell it.
+pub const WASMTIME: &str = "48.0.8";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_wasmtime_is_the_one_that_is_built_with() {
+        let locked = include_str!("../../../../Cargo.lock");
+        let wasmtime = format!("name = \"wasmtime\"\nversion = \"{}\"\n", super::WASMTIME);
+        assert!(locked.contains(&wasmtime), "{wasmtime}");
+    }
+}

@@ -121,7 +121,7 @@ type Told<T> = Result<wasmtime::Result<Result<T, types::Error>>, Stop>;
 impl Running {
     fn begin(plugin: &Plugin, call: &'static str, progress: Tell) -> Self {
         let request = plugin.shared.next_request();
-        let of = Call { request, model: None, progress: Some(progress) };
+        let of = Call { request, progress: Some(progress), ..Call::default() };
         let (store, meter) = instance::store(plugin, of, AtTick::Yield);
         Self { plugin: plugin.clone(), store, meter, call, request, over: false }
     }
@@ -143,23 +143,32 @@ impl Running {
     /// What it came to. The instance is gone before whoever called hears of it.
     fn ended<T>(mut self, told: Told<T>) -> Result<T, Failure> {
         self.over = true;
-        let told = match told {
-            Err(stop) => Err(Error::Stopped(stop)),
-            Ok(Err(error)) => Err(instance::told(&error, self.store.data())),
-            Ok(Ok(told)) => told.map_err(guest_error),
+        // A guest that returned says itself what its error is about; one that could not was at what it last told.
+        let (told, at) = match told {
+            Err(stop) => (Err(Error::Stopped(stop)), self.at()),
+            Ok(Err(error)) => (Err(instance::told(&error, self.store.data())), self.at()),
+            Ok(Ok(told)) => (told.map_err(guest_error), String::new()),
         };
         self.plugin.shared.log.call_ended(self.about());
-        told.map_err(|error| self.failed(error))
+        told.map_err(|error| self.failed(error, &at))
+    }
+
+    /// What it was at, as it follows a call's name or number.
+    fn at(&self) -> String {
+        match &self.store.data().call.at[..] {
+            "" => String::new(),
+            at => format!(", at '{at}'"),
+        }
     }
 
     /// Logs why it failed, and says whose it was.
-    fn failed(&self, error: Error) -> Failure {
+    fn failed(&self, error: Error, at: &str) -> Failure {
         let Self { plugin, call, request, .. } = self;
-        plugin.shared.log.host_line(LogLevel::Error, self.about(), &format!("{call} failed: {error}"));
+        plugin.shared.log.host_line(LogLevel::Error, self.about(), &format!("{call} failed{at}: {error}"));
         let id = &plugin.manifest().id;
         tracing::warn!(plugin = id, request, call, %error, "a plugin's call failed");
         let mut failure = Failure::from(error);
-        failure.message = format!("the plugin '{id}': {} (call {request})", failure.message);
+        failure.message = format!("the plugin '{id}': {} (call {request}{at})", failure.message);
         failure.hint.get_or_insert_with(|| format!("its log may say more: `ebb plugin logs {id}`"));
         failure
     }

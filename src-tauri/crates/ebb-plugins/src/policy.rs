@@ -10,7 +10,7 @@ use std::{
 };
 
 use ebb_core::{
-    Capability, Decision, Failure, Outcome, Policy, RunReport, Sample, Target, operations::LogLevel,
+    Capability, Code, Decision, Failure, Outcome, Policy, RunReport, Sample, Target, operations::LogLevel,
 };
 use futures_util::FutureExt as _;
 use wasmtime::{
@@ -59,7 +59,7 @@ impl AttachmentStats {
         self.0.decisions.load(Relaxed)
     }
 
-    /// Calls that failed.
+    /// Calls that failed, or whose decision was refused.
     pub fn failures(&self) -> u64 {
         self.0.failures.load(Relaxed)
     }
@@ -70,6 +70,10 @@ impl AttachmentStats {
         let mut times: Vec<u64> = times.iter().copied().collect();
         times.sort_unstable();
         times.get(times.len() / 2).copied()
+    }
+
+    fn count_refused(&self) {
+        self.0.failures.fetch_add(1, Relaxed);
     }
 
     fn count(&self, took: Duration, first: bool, decided: &Result<Decision, Error>) {
@@ -101,6 +105,8 @@ impl Plugin {
             live: None,
             stats: stats.clone(),
             in_a_row: [0; 3],
+            decided: None,
+            told: None,
             given_up: None,
         };
         (Box::new(policy), stats)
@@ -122,6 +128,10 @@ struct GuestPolicy {
     stats: AttachmentStats,
     /// Failures of each hook since it last succeeded.
     in_a_row: [u32; 3],
+    /// The call that decided last, until it is known that its decision was not refused.
+    decided: Option<(u64, Hook)>,
+    /// The last refusal that its log tells of.
+    told: Option<String>,
     given_up: Option<String>,
 }
 
@@ -148,6 +158,22 @@ impl Policy for GuestPolicy {
         self.decide(Hook::Pressure, |live| live.on_pressure(available_bytes, total_bytes, now))
     }
 
+    fn refused(&mut self, reason: &Failure) {
+        let Some((request, hook)) = self.decided.take() else { return };
+        self.stats.count_refused();
+        let why = format!("its decision is refused: {}", bounded(reason.to_string()));
+        // What cannot be done just now is no fault of the policy's. It may decide the same again at once, many times.
+        if matches!(reason.code, Code::Busy | Code::NotLoaded | Code::WorkerCrashed | Code::Timeout) {
+            if self.told.as_ref() != Some(&why) {
+                self.log(request, LogLevel::Warn, &why);
+                self.told = Some(why);
+            }
+            return;
+        }
+        self.log(request, LogLevel::Error, &why);
+        self.count_failure(request, hook, &why);
+    }
+
     fn given_up(&self) -> Option<String> {
         self.given_up.clone()
     }
@@ -158,14 +184,21 @@ impl GuestPolicy {
         if self.given_up.is_some() {
             return Ok(Decision::Keep);
         }
+        if let Some((_, hook)) = self.decided.take() {
+            self.succeeded(hook);
+        }
         let (began, first) = (Instant::now(), self.live.is_none());
         let request = self.plugin.shared.next_request();
         let decided = self.asked(request, ask).and_then(|decided| self.allowed(request, decided));
         self.stats.count(began.elapsed(), first, &decided);
         self.plugin.shared.log.call_ended(crate::log::About { request, model: Some(&self.model) });
         match decided {
+            Ok(Decision::Keep) => {
+                self.succeeded(hook);
+                Ok(Decision::Keep)
+            }
             Ok(decision) => {
-                self.in_a_row[hook as usize] = 0;
+                self.decided = Some((request, hook));
                 Ok(decision)
             }
             Err(error) => Err(self.failed(request, hook, error)),
@@ -231,17 +264,27 @@ impl GuestPolicy {
         (named == 0 || !known.is_empty()).then_some(known)
     }
 
+    fn succeeded(&mut self, hook: Hook) {
+        self.in_a_row[hook as usize] = 0;
+        self.told = None;
+    }
+
     fn failed(&mut self, request: u64, hook: Hook, error: Error) -> Failure {
         self.log(request, LogLevel::Error, &error.to_string());
+        self.count_failure(request, hook, &error.to_string());
+        error.into()
+    }
+
+    /// Gives up where there were too many in a row.
+    fn count_failure(&mut self, request: u64, hook: Hook, why: &str) {
         self.in_a_row[hook as usize] += 1;
         if self.in_a_row.iter().sum::<u32>() == FAILURES {
             let id = &self.plugin.manifest().id;
-            let why = format!("it failed {FAILURES} times in a row, the last time because: {error}");
+            let why = format!("it failed {FAILURES} times in a row, the last time because: {why}");
             self.log(request, LogLevel::Error, &format!("detached from '{}': {why}", self.model));
             tracing::warn!(plugin = id, model = &*self.model, why, "the policy decides no more");
             self.given_up = Some(why);
         }
-        error.into()
     }
 
     fn log(&self, request: u64, level: LogLevel, message: &str) {

@@ -82,7 +82,12 @@ impl Ledger {
     /// Answers a control.
     pub(crate) fn answer(&self, ask: Ask) -> Result<Answer, Failure> {
         match ask {
-            Ask::Sample => self.sample().map(Answer::Sample),
+            Ask::Sample => {
+                let sample = self.sample()?;
+                let book = self.book();
+                let shrink_after_run = book.armed.as_ref().map(|_| book.runs + 1);
+                Ok(Answer::Sample { sample, shrink_after_run })
+            }
             Ask::Shrink { targets } => self.control.shrink(targets.as_deref()).map(Answer::Shrunk),
             Ask::ShrinkSlack { targets } => self.control.shrink_slack(targets.as_deref()).map(Answer::Shrunk),
             Ask::ShrinkAfterNextRun { targets } => {

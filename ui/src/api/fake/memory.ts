@@ -15,6 +15,7 @@ export const memoryRoutes = (host: FakeHost): Routes => ({
       history: history === 0 ? [] : model.history.slice(-history),
       queued: 0,
       unloads_in_ms: null,
+      shrink_after_run: model.armed ? model.runs + 1 : null,
       cap_retries: 0,
       shrinks: model.shrinks,
       freed_bytes: model.freed,

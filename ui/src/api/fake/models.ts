@@ -43,6 +43,7 @@ export const modelRoutes = (host: FakeHost, pace = { every_ms: 0 }): Routes => (
   'DELETE /ebb/v1/models/{alias}': ({ path }) => {
     const { entry } = host.model(path.alias ?? '');
     host.models.delete(entry.alias);
+    host.tell(entry.alias, { event: 'removed' });
     return entry;
   },
   'POST /ebb/v1/models/{alias}/load': async ({ path, query, body }) => {
@@ -75,6 +76,7 @@ function added(host: FakeHost, path: string, alias?: string | null) {
     const hint = 'choose another alias, or remove that model first';
     throw new Refusal(409, 'already_exists', `there is a model '${name}' already`, hint, 'alias');
   }
+  host.tell(name, { event: 'added', kind: 'embeddings' });
   return host.add(name, 'embeddings', 64 * MiB, path).entry;
 }
 

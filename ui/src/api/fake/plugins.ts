@@ -53,6 +53,7 @@ export class FakePlugins {
       store_bytes: 0,
       memory_bytes: 0,
       cpu_us: 0,
+      compiling_percent: null,
       broken: null,
     };
     this.entries.set(manifest.id, entry);

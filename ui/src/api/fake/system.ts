@@ -14,6 +14,7 @@ export const systemRoutes = (host: FakeHost): Routes => ({
         resident_bytes: 34 * 1024 * 1024,
         private_bytes: 21 * 1024 * 1024,
         version: '0.1.0',
+        wasmtime_version: '48.0.8',
         uptime_ms: 60_000,
       },
       devices: [{ name: 'A processor', provider: 'cpu', kind: 'cpu', available: true }],
@@ -23,6 +24,7 @@ export const systemRoutes = (host: FakeHost): Routes => ({
         return {
           alias: model.entry.alias,
           state: model.entry.state,
+          pid: 4712 + [...host.models.keys()].indexOf(model.entry.alias),
           provider: 'cpu',
           resident_bytes: sample.resident_bytes,
           private_bytes: sample.private_bytes,

@@ -2065,6 +2065,19 @@ export interface components {
         /** @description The kinds of events. */
         EventKind: {
             /** @enum {string} */
+            event: "added";
+            /** @description What it is for. */
+            kind: components["schemas"]["ModelKind"];
+        } | {
+            /** @enum {string} */
+            event: "removed";
+        } | {
+            /** @enum {string} */
+            event: "load_options";
+            /** @description All of them. */
+            options: components["schemas"]["LoadOptions"];
+        } | {
+            /** @enum {string} */
             event: "loading";
         } | {
             /** @enum {string} */
@@ -2588,6 +2601,8 @@ export interface components {
             uptime_ms: number;
             /** @description Its version of Ebb. */
             version: string;
+            /** @description Its version of wasmtime, in which plugins run. */
+            wasmtime_version?: string;
         };
         /** @description The running host. */
         HostStatus: {
@@ -2995,6 +3010,11 @@ export interface components {
              */
             in_use_bytes: number;
             /**
+             * Format: int32
+             * @description The process of its worker; `None` where that has ended: then the model holds nothing, and its figures are 0.
+             */
+            pid?: number | null;
+            /**
              * Format: int64
              * @description Resident less shared.
              */
@@ -3170,6 +3190,12 @@ export interface components {
             broken?: string | null;
             /** @description Every capability that it asks for, was granted, or tried to use. */
             capabilities: components["schemas"]["CapabilityState"][];
+            /**
+             * Format: int32
+             * @description How far its compilation is, in percent, while it goes on: calls and models that it is to decide for wait for it; `None`:
+             *     it is not being compiled.
+             */
+            compiling_percent?: number | null;
             /**
              * Format: int64
              * @description Processor time of its calls since the host started.
@@ -4345,6 +4371,11 @@ export interface components {
             queued: number;
             /**
              * Format: int64
+             * @description The run at whose end it will shrink, counted since load from 1; `None`: no shrink is armed.
+             */
+            shrink_after_run?: number | null;
+            /**
+             * Format: int64
              * @description Shrinks since load.
              */
             shrinks: number;
@@ -4368,7 +4399,7 @@ export interface components {
             /** @description The host's own process. */
             host: components["schemas"]["HostProcess"];
             memory?: components["schemas"]["SystemMemory"] | null;
-            /** @description Models in memory, by alias, as they were last sampled. */
+            /** @description Models in memory, by alias, as they were last sampled; also those whose worker ended by itself. */
             models: components["schemas"]["ModelMemory"][];
             /** @description Libraries of ONNX Runtime that were found, the one that is used first. */
             runtimes: components["schemas"]["RuntimeLibrary"][];

@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 
-import { ApiError, api, done } from '../../api';
+import { ApiError, api, looked } from '../../api';
 import type { Armed, Event, Sample, ShrinkReport, Stats } from '../../api';
 import { events } from '../events.svelte';
 import { models } from '../models.svelte';
@@ -174,9 +174,8 @@ export class Feed {
     try {
       const history = this.#absent();
       const query = history === 0 ? {} : { history };
-      const stats = await done(
-        api.GET('/ebb/v1/models/{alias}/stats', { params: { path: { alias: this.alias }, query } }),
-      );
+      const params = { path: { alias: this.alias }, query };
+      const stats = await looked((signal) => api.GET('/ebb/v1/models/{alias}/stats', { params, signal }));
       this.#answered(stats);
       [this.loaded, this.error] = [true, null];
     } catch (thrown) {
@@ -205,6 +204,9 @@ export class Feed {
     if (before !== undefined && stats.now.at_ms < before.at_ms) this.down = null;
     this.#past(stats.history, stats.now, here_ms);
     this.stats = stats;
+    // Another program may have armed it, or this page before it was opened anew.
+    const run = stats.shrink_after_run ?? null;
+    this.armed = run === null ? null : { model: this.alias, run };
     if (first) this.#remember(here_ms - stats.now.at_ms);
     this.track.put(here_ms, held(stats.now));
     this.track.changed();

@@ -1,8 +1,18 @@
 import { bytes, count, time } from '../../shared/format';
 
+const modelKinds: Record<string, string> = {
+  embeddings: 'embeddings',
+  chat: 'chat',
+  audio: 'speech',
+  tensors: 'tensors',
+};
+
 /** Events in words. */
 export const happened = {
   kinds: {
+    added: 'added',
+    removed: 'removed',
+    load_options: 'load options',
     loading: 'Loading',
     loaded: 'Loaded',
     load_failed: 'Load failed',
@@ -17,6 +27,10 @@ export const happened = {
     crashed: 'Crashed',
     unloaded: 'Unloaded',
   },
+  added: (kind: string) => `added to the models: ${modelKinds[kind] ?? kind}`,
+  removed: 'removed from the models; its files stay',
+  load_options: (profile: string | null) =>
+    `loaded with other options${profile === null ? '' : `, on the profile ${profile}`}`,
   loading: 'loading began',
   loaded: (ms: number, resident: number) => `ready in ${time(ms)}, ${bytes(resident)} resident`,
   load_failed: (reason: string) => `loading failed: ${reason}`,

@@ -100,6 +100,8 @@ export const memory = {
   shrink: 'Shrink now',
   shrinkShort: 'Shrink',
   shrinking: 'Shrinking…',
+  giveUp: 'Give up',
+  shrinkGivenUp: 'The shrink is no longer waited for; the host may still do it once it answers.',
   after: 'Shrink after next run',
   armed: (run: number) => `It will shrink at the end of run ${count(run)}, the next to end.`,
   armedButton: (run: number) => `Armed for run ${count(run)}`,
@@ -115,7 +117,10 @@ export const memory = {
     request: 'Shrink now',
     after_run: 'Shrink after a run',
     runtime_option: 'Shrink by run option',
+    'shrink-every': 'Shrink after every N requests',
   } as Record<string, string>,
+  byOwnOption: 'Its own load option “Shrink after every N requests”',
+  ownPolicy: 'Its own load option “Shrink after every N requests” decides, without a plugin.',
   byPolicy: (policy: string) => `Policy ${policy}`,
 
   // What cannot be.
@@ -194,6 +199,7 @@ export const memory = {
   holders: 'Who holds how much',
   model: 'Model',
   provider: 'Runs on',
+  pid: 'Process',
   private: 'Private',
   shrinkAll: 'Shrink all',
   shrinkOne: (alias: string) => `Shrink ${alias}`,

@@ -74,6 +74,7 @@ impl Host {
             store_bytes: plugins.store_bytes(id, live.as_deref()),
             memory_bytes: live.as_ref().map_or(0, |live| live.plugin.memory_bytes()),
             cpu_us: live.as_ref().map_or(0, |live| live.plugin.cpu_us()),
+            compiling_percent: held(&plugins.compiling).get(id).copied(),
             broken: held(&plugins.broken).get(id).cloned().or_else(|| missing(&kept)),
             origin: kept.origin,
             path: kept.path,

@@ -31,6 +31,24 @@ pub(super) struct Prepared {
     pub(super) compiled: Compiled,
 }
 
+/// Shows how far a compilation is, for as long as it goes on.
+struct Compiling<'a> {
+    host: &'a Host,
+    id: &'a str,
+}
+
+impl Compiling<'_> {
+    fn is_at(&self, percent: u32) {
+        held(&self.host.inner.plugins.compiling).insert(self.id.to_owned(), percent);
+    }
+}
+
+impl Drop for Compiling<'_> {
+    fn drop(&mut self) {
+        held(&self.host.inner.plugins.compiling).remove(self.id);
+    }
+}
+
 impl Host {
     /// The plugin, compiled first where it is not yet.
     pub(super) async fn live_plugin(&self, id: &str) -> Result<Arc<Live>, Failure> {
@@ -79,7 +97,9 @@ impl Host {
                 held(&host.inner.plugins.read).insert(id.clone(), stamp);
             }
             let mut told = 0.0;
+            let compiling = Compiling { host: &host, id: &id };
             let compiled = host.sandbox()?.compile(&read.bytes, &mut |done| {
+                compiling.is_at((done * 100.0) as u32);
                 // A line for each tenth: nothing for what takes no time.
                 if done - told >= 0.1 {
                     told = done;

@@ -15,7 +15,7 @@ use ebb_core::{
 use ebb_host::RunItem;
 use ebb_plugins::{ModelSummary, Models, PluginFuture, TextStream, Vectors};
 
-use crate::{GenerateStream, Host, host::Inner, job::Answering, models::Catalogue};
+use crate::{GenerateStream, Host, host::Inner, job::Answering, load::not_loaded, models::Catalogue};
 
 /// The models of a host, for as long as that lives: plugins do not keep it.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Models for HostModels {
     }
 
     fn latest(&self, alias: &str) -> Result<Sample, Failure> {
-        Ok(self.host()?.loaded(alias)?.newest())
+        self.host()?.loaded(alias)?.newest().ok_or_else(|| not_loaded(alias))
     }
 
     fn history(&self, alias: &str, count: u32) -> Result<Vec<Sample>, Failure> {

@@ -74,6 +74,9 @@ pub(crate) fn consent(entry: &PluginEntry, look: Look) -> String {
 pub(crate) fn plugin_entry(entry: &PluginEntry, look: Look) -> String {
     let manifest = &entry.manifest;
     let mut text = format!("{}  {} {}\n", look.bold(&manifest.id), manifest.name, manifest.version);
+    if let Some(percent) = entry.compiling_percent {
+        text += &format!("it is being compiled, {percent} % are done: what needs it waits\n");
+    }
     if let Some(why) = &entry.broken {
         text += &format!("{} {why}\n", look.bad("broken:"));
     }
@@ -193,9 +196,10 @@ pub(crate) fn plugin_log_line(line: &PluginLogLine, look: Look) -> String {
     )
 }
 
-/// A plugin's own text may not move the cursor or change colours.
+/// A plugin's own text may not move the cursor, change colours or turn the rest of the line around.
 fn shown(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    message.chars().map(|c| if c.is_control() && c != '\t' || turns(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -261,6 +265,7 @@ mod tests {
             store_bytes: 0,
             memory_bytes: 1 << 20,
             cpu_us: 18,
+            compiling_percent: None,
             broken: None,
         }
     }
@@ -287,8 +292,8 @@ mod tests {
             request: 7,
             model: Some("m".into()),
             from_host: false,
-            message: "\u{1b}[2Jgone".into(),
+            message: "\u{1b}[2Jgone \u{202e}tuo\u{2066}".into(),
         };
-        assert_eq!(plugin_log_line(&line, Look::plain()), "01:02:03.004 warn  #7 m   [2Jgone\n");
+        assert_eq!(plugin_log_line(&line, Look::plain()), "01:02:03.004 warn  #7 m   [2Jgone  tuo \n");
     }
 }

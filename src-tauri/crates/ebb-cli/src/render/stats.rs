@@ -8,7 +8,7 @@ use super::{Look, Table, counted};
 
 /// What a model holds, as a table.
 pub(crate) fn stats(stats: &Stats, look: Look) -> String {
-    let Stats { now, after_load, queued, cap_retries, shrinks, freed_bytes, .. } = stats;
+    let Stats { now, after_load, queued, shrink_after_run, cap_retries, shrinks, freed_bytes, .. } = stats;
     let mut text = format!(
         "{}  {}, {} waiting, {} gave back {}, {} since load\n",
         look.bold(&now.model),
@@ -21,6 +21,9 @@ pub(crate) fn stats(stats: &Stats, look: Look) -> String {
     if *cap_retries > 0 {
         let retries = counted(*cap_retries, "batch", "batches");
         let _ = writeln!(text, "{retries} hit the cap and ran again after a shrink");
+    }
+    if let Some(run) = shrink_after_run {
+        let _ = writeln!(text, "it will shrink at the end of run {run}");
     }
     text.push('\n');
     text += &arenas(&now.arenas, look);
@@ -178,6 +181,7 @@ pub(crate) mod tests {
             after_load,
             history: Vec::new(),
             unloads_in_ms: None,
+            shrink_after_run: Some(151),
             queued: 3,
             cap_retries: 1,
             shrinks: 2,
@@ -190,6 +194,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(stats(&some_stats(), Look::plain()), @r"
         minilm  150 runs, 3 waiting, 2 shrinks gave back 1.0 GiB, 1 min 23 s since load
         1 batch hit the cap and ran again after a shrink
+        it will shrink at the end of run 151
 
         arena    in use   reserved      slack  peak in use  limit  regions
         cpu:0  87.0 MiB  599.0 MiB  512.0 MiB    590.0 MiB   none        7

@@ -25,6 +25,7 @@ class HostProcess:
     private_bytes: Optional[int]
     version: str
     uptime_ms: int
+    wasmtime_version: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class DeviceMemory:
 
 @dataclass(frozen=True)
 class ModelMemory:
-    """What a model in memory holds."""
+    """What a model in memory holds. `pid` is its worker's process; `None` where that has ended."""
 
     alias: str
     state: str
@@ -72,6 +73,7 @@ class ModelMemory:
     reserved_bytes: int
     in_use_bytes: int
     arenas: List[DeviceMemory]
+    pid: Optional[int] = None
 
 
 @dataclass(frozen=True)

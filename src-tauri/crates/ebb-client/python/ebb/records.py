@@ -130,6 +130,7 @@ class Stats:
     shrinks: int
     freed_bytes: int
     unloads_in_ms: Optional[int] = None
+    shrink_after_run: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -514,6 +515,7 @@ class PluginEntry:
     memory_bytes: int
     cpu_us: int
     broken: Optional[str]
+    compiling_percent: Optional[int] = None
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,9 @@ pub struct Stats {
     /// When it will be unloaded if nobody uses it, from now; `None`: it stays.
     #[serde(default)]
     pub unloads_in_ms: Option<u64>,
+    /// The run at whose end it will shrink, counted since load from 1; `None`: no shrink is armed.
+    #[serde(default)]
+    pub shrink_after_run: Option<u64>,
     /// Batches that hit the cap and were tried again after a shrink, since load.
     pub cap_retries: u64,
     /// Shrinks since load.

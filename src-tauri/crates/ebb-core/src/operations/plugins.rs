@@ -155,6 +155,10 @@ pub struct PluginEntry {
     pub memory_bytes: u64,
     /// Processor time of its calls since the host started.
     pub cpu_us: u64,
+    /// How far its compilation is, in percent, while it goes on: calls and models that it is to decide for wait for it; `None`:
+    /// it is not being compiled.
+    #[serde(default)]
+    pub compiling_percent: Option<u32>,
     /// Why it cannot be used, where it cannot.
     pub broken: Option<String>,
 }

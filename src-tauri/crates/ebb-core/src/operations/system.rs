@@ -18,7 +18,7 @@ pub struct System {
     pub devices: Vec<Device>,
     /// Libraries of ONNX Runtime that were found, the one that is used first.
     pub runtimes: Vec<RuntimeLibrary>,
-    /// Models in memory, by alias, as they were last sampled.
+    /// Models in memory, by alias, as they were last sampled; also those whose worker ended by itself.
     pub models: Vec<ModelMemory>,
     /// Ebb's folders, where their sizes were asked for.
     pub folders: Vec<FolderSize>,
@@ -46,6 +46,9 @@ pub struct HostProcess {
     pub private_bytes: Option<u64>,
     /// Its version of Ebb.
     pub version: String,
+    /// Its version of wasmtime, in which plugins run.
+    #[serde(default)]
+    pub wasmtime_version: String,
     /// Since it started.
     pub uptime_ms: u64,
 }
@@ -93,6 +96,9 @@ pub struct ModelMemory {
     pub alias: String,
     /// Whether it serves.
     pub state: ModelState,
+    /// The process of its worker; `None` where that has ended: then the model holds nothing, and its figures are 0.
+    #[serde(default)]
+    pub pid: Option<u32>,
     /// The execution provider that it runs on, by Ebb's name.
     pub provider: String,
     /// Resident memory of its worker.

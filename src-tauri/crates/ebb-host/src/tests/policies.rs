@@ -275,3 +275,103 @@ async fn a_policy_that_gave_up_is_detached_with_its_reason_and_the_others_stay()
     assert_eq!(saw.map(|saw| saw.lock().unwrap().len()), [0, 1]);
     assert_eq!(embed(&model, &["x"]).await.unwrap(), 1, "the model goes on");
 }
+
+/// Decides the same whenever it is asked, and hears what was refused.
+struct Insists {
+    decision: Decision,
+    refused: Arc<Mutex<Vec<String>>>,
+}
+
+impl Insists {
+    fn new(decision: Decision) -> Self {
+        Self { decision, refused: Arc::default() }
+    }
+}
+
+impl Policy for Insists {
+    fn name(&self) -> &str {
+        "insists"
+    }
+
+    fn on_run(&mut self, _report: &RunReport) -> Result<Decision, Failure> {
+        Ok(Decision::Keep)
+    }
+
+    fn on_pressure(&mut self, _available: u64, _total: u64, _now: &Sample) -> Result<Decision, Failure> {
+        Ok(self.decision.clone())
+    }
+
+    fn refused(&mut self, reason: &Failure) {
+        self.refused.lock().unwrap().push(reason.message.clone());
+    }
+}
+
+#[tokio::test]
+async fn policies_have_a_model_reloaded_once_a_minute_and_what_is_refused_is_told_once() {
+    let mut scene = Scene::new();
+    let insists = Insists::new(Decision::Reload);
+    let refused = Arc::clone(&insists.refused);
+    let shrinks = Relieves::new("relieves", Decision::Shrink(Vec::new()));
+    let model = scene.load(LoadOptions::default(), vec![Box::new(insists), Box::new(shrinks)]).await;
+    assert!(model.under_pressure(3, 100).await);
+    for _ in 0..3 {
+        assert!(!model.under_pressure(3, 100).await, "it is not done");
+    }
+    assert_eq!(scene.threads.started.load(Ordering::Relaxed), 2);
+    let why = "a policy had it reloaded less than 60 s ago: it stays";
+    assert_eq!(*refused.lock().unwrap(), [why; 3]);
+    embed(&model, &["sixsix"]).await.unwrap();
+    scene.event(|kind| matches!(kind, EventKind::Run { .. }).then_some(())).await;
+    assert!(model.under_pressure(3, 100).await, "the next policy has its turn");
+
+    let told = |kind| match kind {
+        EventKind::Policy { decision, .. } => Some(decision),
+        _ => None,
+    };
+    scene.events = scene.events.resubscribe();
+    assert!(!model.under_pressure(3, 100).await);
+    scene.supervisor.unload("m").await.unwrap();
+    let mut after = Vec::new();
+    while let Ok(event) = scene.events.try_recv() {
+        after.extend(told(event.kind));
+    }
+    assert_eq!(after, [] as [&str; 0], "it was told once");
+}
+
+#[tokio::test]
+async fn a_decision_that_is_refused_is_told_with_the_reason() {
+    let mut scene = Scene::new();
+    let option = Decision::SetRuntimeOption { key: SHRINK_KEY.into(), value: "banana".into() };
+    let insists = Insists::new(option);
+    let refused = Arc::clone(&insists.refused);
+    let model = scene.load(LoadOptions::default(), vec![Box::new(insists)]).await;
+    assert!(!model.under_pressure(3, 100).await, "nothing was done");
+    let told = |kind| match kind {
+        EventKind::Policy { policy, decision, .. } => Some((policy, decision)),
+        _ => None,
+    };
+    let (policy, decided) = scene.event(told).await;
+    assert_eq!(policy, "insists");
+    let why = refused.lock().unwrap().concat();
+    assert!(why.contains("banana"), "{why}");
+    assert_eq!(scene.event(told).await, (policy, format!("{decided}, refused: {why}")));
+    assert!(model.runtime_options().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn run_options_are_bounded_and_one_that_is_set_can_be_changed() {
+    let scene = Scene::new();
+    let model = scene.load(LoadOptions::default(), Vec::new()).await;
+    for number in 0..64 {
+        model.set_runtime_option(&format!("key.{number}"), "1").await.unwrap();
+    }
+    let refused = model.set_runtime_option("one.more", "1").await.unwrap_err();
+    assert_eq!(
+        (refused.code, &refused.message[..]),
+        (Code::InvalidRequest, "'m' has 64 run options, and takes no more")
+    );
+    model.set_runtime_option("key.7", "2").await.unwrap();
+    model.set_runtime_option("key.8", "").await.unwrap();
+    model.set_runtime_option("one.more", "1").await.unwrap();
+    assert_eq!(model.runtime_options().await.unwrap().len(), 64);
+}

@@ -35,7 +35,8 @@ impl Host for Guest {
         self.limiter.count_host_call()?;
         if let Some(tell) = &mut self.call.progress {
             let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
-            let message = message.chars().filter(|c| !c.is_control()).take(MAX_MESSAGE).collect();
+            let message: String = message.chars().filter(|c| !c.is_control()).take(MAX_MESSAGE).collect();
+            self.call.at.clone_from(&message);
             tell(PluginProgress { fraction, message });
         }
         Ok(())

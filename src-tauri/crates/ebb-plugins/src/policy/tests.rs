@@ -198,6 +198,52 @@ fn only_a_success_of_the_same_hook_ends_a_row_of_failures() {
 }
 
 #[test]
+fn a_decision_that_is_refused_is_a_failure_and_three_in_a_row_are_too_many() {
+    let mut scene = Scene::new();
+    let refusal = Failure::new(Code::InvalidTarget, "'banana' is no device");
+    for number in 1..=3 {
+        assert_eq!(scene.policy.given_up(), None);
+        assert_eq!(scene.run(5), Ok(Decision::Shrink(Vec::new())));
+        scene.policy.refused(&refusal);
+        scene.policy.refused(&refusal);
+        assert_eq!(scene.stats.failures(), number, "each is refused once");
+    }
+    let why = "its decision is refused: 'banana' is no device";
+    assert!(scene.policy.given_up().unwrap().ends_with(why));
+    let told = scene.log().iter().filter(|line| line.from_host && line.message == why).count();
+    assert_eq!(told, 3);
+
+    let mut scene = Scene::new();
+    for _ in 0..3 {
+        for _ in 0..2 {
+            assert_eq!(scene.run(5), Ok(Decision::Shrink(Vec::new())));
+            scene.policy.refused(&refusal);
+        }
+        assert_eq!(
+            scene.run(5),
+            Ok(Decision::Shrink(Vec::new())),
+            "this one is done, as the next call tells"
+        );
+        assert_eq!(scene.run(0), Ok(Decision::Keep));
+    }
+    assert_eq!(scene.policy.given_up(), None);
+}
+
+#[test]
+fn what_is_refused_for_now_is_told_once_and_no_fault() {
+    let mut scene = Scene::new();
+    let refusal = Failure::new(Code::Busy, "it was reloaded just now");
+    for _ in 0..10 {
+        assert_eq!(scene.run(5), Ok(Decision::Shrink(Vec::new())));
+        scene.policy.refused(&refusal);
+    }
+    assert_eq!((scene.policy.given_up(), scene.stats.failures()), (None, 10));
+    let lines = scene.log();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(lines[0].message, "its decision is refused: it was reloaded just now");
+}
+
+#[test]
 fn the_call_that_brings_an_instance_up_is_not_in_the_median() {
     let stats = AttachmentStats::default();
     let count = |took_us, first| stats.count(Duration::from_micros(took_us), first, &Ok(Decision::Keep));
