@@ -75,6 +75,11 @@ impl User {
         Self { home, folder, app, _turn: TURN.lock().await }
     }
 
+    /// Where the desktop keeps what it knows of the user.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The user's environment, for a program that is started on no desk or on that of `bus`.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

@@ -22,19 +22,21 @@ async fn whoever_comes_first_sees_memory_taken_and_given_back_in_three_presses()
     tour.press("Send them").await;
     tour.says("All are answered. It held").await;
     let (_, grown) = desk.send("GET", "/ebb/v1/models/minilm/stats", "").await;
-    assert_eq!((&grown["now"]["runs"], &grown["shrinks"]), (&json!(8), &json!(0)), "{grown}");
+    assert_eq!(grown["now"]["runs"], 8, "{grown}");
 
     tour.press("Shrink now").await;
     tour.says("It gave back").await;
     let (_, shrunk) = desk.send("GET", "/ebb/v1/models/minilm/stats", "").await;
-    assert_eq!(shrunk["shrinks"], 1, "{shrunk}");
-    let freed = &shrunk["freed_bytes"];
-    assert!(freed.as_u64().is_some_and(|freed| freed > MIB), "{shrunk}");
+    // On a busy machine the model rests between requests, and has shrunk by itself before.
+    let since = |what: &str| shrunk[what].as_u64().unwrap() - grown[what].as_u64().unwrap();
+    assert_eq!(since("shrinks"), 1, "{shrunk}");
+    let freed = json!(since("freed_bytes"));
+    assert!(since("freed_bytes") > MIB, "{shrunk}");
     let reserved = &grown["now"]["arenas"][0]["reserved_bytes"];
-    tour.says(&format!("It gave back {} of {}", size(freed), size(reserved))).await;
+    tour.says(&format!("It gave back {} of {}", size(&freed), size(reserved))).await;
 
     tour.press("Watch its memory").await;
     tour.goes().await;
     desk.at("Memory of minilm over time").says("Figures as a table").await;
-    desk.at("Figures now").says(&format!("Gave back {}", size(freed))).await;
+    desk.at("Figures now").says(&format!("Gave back {}", size(&shrunk["freed_bytes"]))).await;
 }

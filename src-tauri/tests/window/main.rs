@@ -8,6 +8,7 @@ mod crash;
 mod desk;
 mod first_run;
 mod hand;
+mod kept;
 mod life;
 mod loading;
 mod notices;
