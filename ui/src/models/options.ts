@@ -70,7 +70,8 @@ export function written(fields: Iterable<Given>, rows: readonly Row[]): Written 
   for (const { scope, key, value } of fields) {
     const path = pathOf(scope, key);
     seen.add(path);
-    if (scope !== '') put(maps, scope, key, value);
+    if (isHalved(value)) wrong(path, text.models.wrong.halved);
+    else if (scope !== '') put(maps, scope, key, value);
     else {
       const meant = ownValue(OWN[key as keyof typeof OWN], value);
       if (meant === null) wrong(path, text.models.wrong[OWN[key as keyof typeof OWN]]);
@@ -82,12 +83,16 @@ export function written(fields: Iterable<Given>, rows: readonly Row[]): Written 
     if (key.trim() === '' && value === '') continue;
     if (key.trim() === '') wrong(rowPath(id), text.models.wrong.key);
     else if (scope === PROVIDER) wrong(rowPath(id), text.models.wrong.provider);
+    else if (isHalved(key + value) || isHalved(scope)) wrong(rowPath(id), text.models.wrong.halved);
     else if (seen.has(path)) wrong(rowPath(id), text.models.wrong.twice);
     else put(maps, scope, key, value);
     seen.add(path);
   }
   return { options: assembled(own, maps), problems };
 }
+
+/** Half of a pair of surrogates: no JSON that a host takes can say it. */
+const isHalved = (typed: string): boolean => /\p{Surrogate}/u.test(typed);
 
 /** The path of a row whose own one cannot be told. */
 export const rowPath = (id: number): string => `row ${id}`;

@@ -22,6 +22,7 @@ export const models = {
   nothingHelp: 'Look for fewer words, or show all models.',
   showAll: 'Show all models',
   list: 'Models',
+  notListed: (alias: string) => `No model named “${alias}” is in the list any more.`,
   kinds: {
     embeddings: 'Embeddings',
     chat: 'Chat',
@@ -117,6 +118,7 @@ export const models = {
   optionsTitle: (alias: string) => `Options of ${alias}`,
   loadNow: 'Load',
   apply: 'Apply and reload',
+  nothingToApply: 'Nothing is changed yet.',
   loadingNow: (alias: string, passed: string) => `Loading ${alias}: ${passed}`,
   goesOn: 'Close this: it goes on',
   profile: 'Profile',
@@ -191,6 +193,7 @@ export const models = {
     bool: 'This is on or off.',
     duration: 'This takes a time: 5m, 90s, 1h30m, a number of seconds; 0 is at once, -1 never.',
     text: 'This takes a text.',
+    halved: 'This holds half of a character, which cannot be sent. Take it out, or type it anew.',
     key: 'This row has a value and no key.',
     provider: 'Name the provider that this is for.',
     twice: 'This key is given twice.',
