@@ -55,9 +55,13 @@ const CLICK: &str = "
             if (line) return JSON.parse(line.slice(line.indexOf('{'))).report;
         }
     })();
-    const button = document.querySelector('main .actions button.primary');
-    const said = (selector) => document.querySelector(selector)?.textContent ?? '';
-    const [told, cards] = ['main .actions [role=status]', 'main dl.cards'];
+    const found = (selector) => {
+        const element = document.querySelector(selector);
+        if (element === null) throw new Error(`the page has no ${selector}`);
+        return element;
+    };
+    const said = (selector) => found(selector).textContent;
+    const [told, cards] = ['main .actions [role=status]', 'main section > dl'];
     const before = { told: said(told), cards: said(cards) };
     const frame = () => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
     const changed = async (selector, from) => {
@@ -66,7 +70,7 @@ const CLICK: &str = "
         return performance.now();
     };
     const clicked = performance.now();
-    button.click();
+    found('main .actions button.primary').click();
     const [report, figures] = await Promise.all([changed(told, before.told), changed(cards, before.cards)]);
     const { took_us, trim_us } = await shrunk;
     await invoke('close', { body: head.body });

@@ -325,7 +325,6 @@ export const plugins = {
     question: 'Question',
     placeholder: 'What would you like to know?',
     ask: 'Ask',
-    lacking: (steps: string[]) => `Before you can ask: ${steps.join('; ')}.`,
     stopAnswer: 'Stop',
     answering: 'Looking…',
     took: (ms: number) => `answered in ${time(ms)}`,
