@@ -81,6 +81,7 @@
         (i32.store (i32.const 524) (i32.const 19))
         (return (i32.const 512))))
     (call $progress (f32.const 0.25) (i32.const 0) (i32.const 7))
+    (if (i32.eq (local.get $letter) (i32.const 98)) (then unreachable)) ;; b
     (i32.store (i32.const 512) (i32.const 0))
     (i32.store (i32.const 516) (call $answer_new (i32.const 1)))
     (i32.const 512))
