@@ -58,8 +58,8 @@ async fn a_recording_tells_what_happened_and_when_the_system_ran_short() {
     while seen != [true; 2] {
         let line = next(&mut recording).await;
         match &line.event {
-            RecordingEvent::Shrink { report, .. } => seen[0] = report.freed_bytes == 100,
-            RecordingEvent::Pressure { available_bytes, .. } => seen[1] = *available_bytes == 5 * MIB,
+            RecordingEvent::Shrink { report, .. } => seen[0] |= report.freed_bytes == 100,
+            RecordingEvent::Pressure { available_bytes, .. } => seen[1] |= *available_bytes == 5 * MIB,
             _ => {}
         }
         lines.push(line);

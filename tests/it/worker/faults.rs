@@ -32,14 +32,14 @@ async fn a_program_that_is_no_worker_is_told_from_one_that_ends() {
         (format!("printf 'EBBW\\011\\0\\0\\0'; {stays}"), Code::Internal, "protocol 9", one_version),
         (format!("echo 'usage: something else'; {stays}"), Code::Internal, "does not speak", one_version),
         (
-            format!("printf 'EBBW\\002\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377'; {stays}"),
+            format!("printf 'EBBW\\003\\0\\0\\0\\377\\377\\377\\377\\377\\377\\377\\377'; {stays}"),
             Code::Internal,
             "is larger than",
             one_version,
         ),
         ("exit 3".to_owned(), Code::WorkerCrashed, "exit code 3", "ebb model load m"),
         ("kill -SEGV $$".to_owned(), Code::WorkerCrashed, "SIGSEGV", "ebb model load m"),
-        ("printf 'EBBW\\002\\0\\0\\0'; exit 0".to_owned(), Code::WorkerCrashed, "exit code 0", "ebb model"),
+        ("printf 'EBBW\\003\\0\\0\\0'; exit 0".to_owned(), Code::WorkerCrashed, "exit code 0", "ebb model"),
     ] {
         let failure = refused(&script).await;
         assert_eq!(failure.code, code, "{script}: {failure}");
