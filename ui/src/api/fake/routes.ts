@@ -33,7 +33,7 @@ export async function answer(routes: Routes, request: Request): Promise<Response
     const body = await json(request);
     try {
       const value = await handler({ path, query: url.searchParams, body, request });
-      return value instanceof Response ? cancellable(value, request.signal) : Response.json(value);
+      return value instanceof Response ? cancellable(value, request) : Response.json(value);
     } catch (thrown) {
       if (thrown instanceof Refusal) return refused(thrown);
       throw thrown;
@@ -42,20 +42,23 @@ export async function answer(routes: Routes, request: Request): Promise<Response
   return refused(new Refusal(404, 'not_found', `there is no route ${url.pathname}`));
 }
 
-/** An answer that breaks off when its request is cancelled, as one over a network does. */
-function cancellable(response: Response, signal: AbortSignal): Response {
+/**
+ * An answer that breaks off when its request is cancelled, as one over a network does. It holds the request: Node's signal hears
+ * of nothing once its request was collected.
+ */
+function cancellable(response: Response, request: Request): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) return response;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      signal.addEventListener('abort', () => {
-        controller.error(signal.reason);
+      request.signal.addEventListener('abort', () => {
+        controller.error(request.signal.reason);
         reader.cancel().catch(() => undefined);
       });
     },
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (signal.aborted) return;
+      if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(value);
     },
