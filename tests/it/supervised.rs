@@ -231,7 +231,7 @@ pub(crate) async fn embed(
     model: &ModelHandle,
     of: &[impl AsRef<str>],
 ) -> Result<(Bytes, EmbedFigures), Failure> {
-    embedded(model.run(texts(of), Bytes::new()).await?).await
+    embedded(model.run(&texts(of), &Bytes::new()).await?).await
 }
 
 /// What remains of a run.
@@ -275,7 +275,7 @@ pub(crate) fn rows(rows: u64, width: u64) -> (Job, Bytes) {
 /// Runs it to the end: the bytes of `Y`, and how often the cap was hit.
 pub(crate) async fn run_rows(model: &ModelHandle, count: u64, width: u64) -> Result<(Bytes, u32), Failure> {
     let (job, data) = rows(count, width);
-    tensor(model.run(job, data).await?).await
+    tensor(model.run(&job, &data).await?).await
 }
 
 pub(crate) async fn tensor(mut running: Running) -> Result<(Bytes, u32), Failure> {

@@ -26,7 +26,7 @@ fn crashed(kind: EventKind) -> Option<(String, Option<u64>)> {
 /// A run that takes long in one single step: of the model `mlp` 2048 wide.
 async fn long_run(model: &ModelHandle) -> Running {
     let (job, data) = rows(8_000, 2048);
-    model.run(job, data).await.expect("it is taken")
+    model.run(&job, &data).await.expect("it is taken")
 }
 
 /// C25, and a kill in the middle of runs: what is in flight fails with the reason, what comes then is refused with it, and
@@ -39,10 +39,11 @@ async fn a_worker_killed_in_the_middle_of_runs_fails_them_by_name_and_loads_agai
     // More than the worker has places for: some wait in the host.
     for _ in 0..6 {
         let (model, many) = (model.clone(), words(400, 40));
-        running
-            .push(tokio::spawn(async move { embedded(model.run(texts(&many), Bytes::new()).await?).await }));
+        running.push(tokio::spawn(
+            async move { embedded(model.run(&texts(&many), &Bytes::new()).await?).await },
+        ));
     }
-    let mut first = model.run(texts(&words(400, 40)), Bytes::new()).await.unwrap();
+    let mut first = model.run(&texts(&words(400, 40)), &Bytes::new()).await.unwrap();
     while !matches!(first.next().await.unwrap(), RunItem::Progress(_)) {}
     kill(scene.worker(), Signal::KILL);
 

@@ -34,7 +34,7 @@ pub(crate) async fn load_chat(supervisor: &Supervisor, alias: &str, options: Loa
 
 /// Generates to the end.
 pub(crate) async fn generate(model: &ModelHandle, job: Job) -> Generated {
-    let mut running = model.run(job, Bytes::new()).await.expect("there is room");
+    let mut running = model.run(&job, &Bytes::new()).await.expect("there is room");
     loop {
         match running.next().await.expect("an end") {
             RunItem::Done(Figures::Generate(figures)) => return inprocess::generated(&figures, 0),
@@ -49,7 +49,7 @@ pub(crate) async fn generate(model: &ModelHandle, job: Job) -> Generated {
 pub(crate) async fn embed_us(model: &ModelHandle, texts: &[String]) -> f64 {
     let started = Instant::now();
     let job = Job::new(JobKind::Embed { texts: texts.to_vec() });
-    let mut running = model.run(job, Bytes::new()).await.expect("there is room");
+    let mut running = model.run(&job, &Bytes::new()).await.expect("there is room");
     loop {
         match running.next().await.expect("an end") {
             RunItem::Done(_) => return started.elapsed().as_secs_f64() * 1e6,

@@ -42,7 +42,7 @@ async fn c04_c05_an_arena_that_is_off_has_no_figures_and_a_shrink_fails_nothing(
         let (mut job, data) = rows(100, 64);
         job.shrink_after = Some(vec![Target::cpu(0)]);
         job.run_options = map(&[(SHRINK_KEY, "cpu:0")]);
-        let got = tensor(model.run(job, data).await.unwrap()).await.unwrap().0;
+        let got = tensor(model.run(&job, &data).await.unwrap()).await.unwrap().0;
         assert!(got == want, "{name}");
         scene.event(|kind| matches!(kind, EventKind::Run { run: 2, .. }).then_some(())).await;
         assert_eq!(run_rows(&model, 100, 64).await.unwrap().0, want, "{name}");

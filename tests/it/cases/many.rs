@@ -97,7 +97,7 @@ fn c17_many_texts_stream_through_flat_memory() {
         let path = Embedder { dimensions: 256, ..Embedder::default() }.write(&scene.path().join("model"));
         let model = scene.load("m", &path, LoadOptions::default()).await.unwrap();
         let many = words(43_000, 4);
-        let mut running = model.run(texts(&many), Bytes::new()).await.unwrap();
+        let mut running = model.run(&texts(&many), &Bytes::new()).await.unwrap();
         let (mut bytes, mut chunks, mut progress) = (0, 0, 0);
         let mut first = None;
         let figures = loop {
@@ -127,7 +127,7 @@ fn c17_many_texts_stream_through_flat_memory() {
         assert!(worker_end < worker + 12 * MIB, "worker: {worker} → {worker_end}");
 
         // A caller who leaves in the middle takes the job along; the next is served.
-        let mut running = model.run(texts(&many), Bytes::new()).await.unwrap();
+        let mut running = model.run(&texts(&many), &Bytes::new()).await.unwrap();
         while !matches!(running.next().await.unwrap(), RunItem::Chunk(_)) {}
         drop(running);
         scene

@@ -36,7 +36,7 @@ async fn c03_targets_without_an_arena_are_dropped_and_the_request_is_served() {
         // For one request alone, over the model's own.
         let mut job = texts(&["served"]);
         job.run_options = map(&[(SHRINK_KEY, value)]);
-        embedded(model.run(job, Default::default()).await.unwrap()).await.unwrap();
+        embedded(model.run(&job, &Default::default()).await.unwrap()).await.unwrap();
         // From the first request on.
         let options = LoadOptions { runtime_options: map(&[(SHRINK_KEY, value)]), ..LoadOptions::default() };
         let path = scene.path().join("model");
@@ -57,7 +57,7 @@ async fn c03_malformed_targets_are_refused_when_they_are_set() {
         assert!(failure.hint.as_deref().unwrap().contains("cpu:0"), "{failure:?}");
         let mut job = texts(&["refused"]);
         job.run_options = map(&[(SHRINK_KEY, value)]);
-        let failure = embedded(model.run(job, Default::default()).await.unwrap()).await.unwrap_err();
+        let failure = embedded(model.run(&job, &Default::default()).await.unwrap()).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidTarget, "{value}: {failure}");
         let options = LoadOptions { runtime_options: map(&[(SHRINK_KEY, value)]), ..LoadOptions::default() };
         let failure = scene.load("second", &scene.path().join("model"), options).await.unwrap_err();

@@ -48,7 +48,7 @@ async fn by(way: &str, model: &ModelHandle) {
         "set on the job" => job.run_options = map(&[(SHRINK_KEY, "cpu:0")]),
         other => panic!("{other}"),
     }
-    tensor(model.run(job, data).await.unwrap()).await.unwrap();
+    tensor(model.run(&job, &data).await.unwrap()).await.unwrap();
 }
 
 /// A model of 2 MiB takes hundreds for one large batch. However the shrink was asked for: all but weights and one region
@@ -159,7 +159,7 @@ async fn c11_a_slow_reader_does_not_keep_a_shrink_from_being_whole() {
     let ended = |kind| matches!(kind, EventKind::Run { .. }).then_some(());
     scene.event(ended).await;
     let (job, data) = rows(8_000, 1024);
-    let unread = model.run(job, data).await.unwrap();
+    let unread = model.run(&job, &data).await.unwrap();
     scene.event(ended).await;
     let report = model.shrink(None).await.unwrap();
     let stats = model.stats().await.unwrap();
@@ -172,7 +172,7 @@ async fn c11_a_slow_reader_does_not_keep_a_shrink_from_being_whole() {
     let model = scene.load("texts", &path, LoadOptions::default()).await.unwrap();
     let many = words(3_000, 12);
     let want = embed(&model, &many).await.unwrap().0;
-    let mut slow = model.run(texts(&many), Bytes::new()).await.unwrap();
+    let mut slow = model.run(&texts(&many), &Bytes::new()).await.unwrap();
     let first = loop {
         if let RunItem::Chunk(chunk) = slow.next().await.unwrap() {
             break chunk.data;

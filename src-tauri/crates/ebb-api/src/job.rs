@@ -103,10 +103,10 @@ impl Host {
     }
 
     async fn begin_now(&self, alias: &str, job: Job, data: Bytes) -> Result<Running, Failure> {
-        match self.on_demand(alias).await?.run(job.clone(), data.clone()).await {
+        match self.on_demand(alias).await?.run(&job, &data).await {
             // It was unloaded for being idle, or its worker ended, between the look and the run.
             Err(failure) if matches!(failure.code, Code::NotLoaded | Code::WorkerCrashed) => {
-                self.on_demand(alias).await?.run(job, data).await
+                self.on_demand(alias).await?.run(&job, &data).await
             }
             begun => begun,
         }

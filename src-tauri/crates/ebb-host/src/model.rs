@@ -287,10 +287,9 @@ impl ModelHandle {
     /// job waits.
     ///
     /// # Errors
-    /// In each of these cases the job was not begun.
     /// [`Code::Busy`] where the queue is full; [`Code::WorkerCrashed`], [`Code::NotLoaded`] where no worker serves;
-    /// [`Code::TooLarge`] where no frame holds it.
-    pub async fn run(&self, job: Job, data: Bytes) -> Result<Running, Failure> {
+    /// [`Code::TooLarge`] where no frame holds it. In each of these cases the job was not begun.
+    pub async fn run(&self, job: &Job, data: &Bytes) -> Result<Running, Failure> {
         // At once, instead of after a wait.
         self.0
             .worker()

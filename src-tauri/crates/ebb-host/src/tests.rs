@@ -111,7 +111,7 @@ fn spec(alias: &str, options: LoadOptions) -> LoadSpec {
 
 async fn start(model: &ModelHandle, texts: &[&str]) -> Result<Running, Failure> {
     let texts = texts.iter().map(|text| (*text).to_owned()).collect();
-    model.run(Job::new(JobKind::Embed { texts }), Bytes::new()).await
+    model.run(&Job::new(JobKind::Embed { texts }), &Bytes::new()).await
 }
 
 /// Runs to the end; the number of chunks.
@@ -342,7 +342,7 @@ async fn tensors_go_and_come_as_raw_bytes() {
     let inputs = vec![spec("a", 3), spec("large", 1 << 20)];
     let data: Bytes = [vec![1, 2, 3], vec![7; 1 << 20]].concat().into();
     let mut running =
-        model.run(Job::new(JobKind::Tensors { inputs, outputs: Vec::new() }), data).await.unwrap();
+        model.run(&Job::new(JobKind::Tensors { inputs, outputs: Vec::new() }), &data).await.unwrap();
     let mut lengths = Vec::new();
     loop {
         match running.next().await.unwrap() {
