@@ -14,14 +14,14 @@ pub(super) async fn run(args: ChatArgs, places: &Places, out: &mut Out) -> Resul
     let mut request = generation::request(*args.sampling, args.request)?;
     request.generation.messages.extend(args.system.map(|text| Message::new("system", text)));
     let said = if args.interactive { None } else { or_interrupt(generation::text(args.text)).await? };
+    if said.as_ref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(Failure::new(Code::InvalidRequest, "the question is empty")
+            .hint("give it as TEXT, or on stdin; without both, on a terminal, a conversation begins")
+            .into());
+    }
     let client = host::connect(places).await?;
     let named = Named::find(&client, &args.model).await?;
     let done = match said {
-        Some(text) if text.trim().is_empty() => {
-            Err(Failure::new(Code::InvalidRequest, "the question is empty")
-                .hint("give it as TEXT, or on stdin; without both, on a terminal, a conversation begins")
-                .into())
-        }
         Some(text) => {
             request.generation.messages.push(Message::new("user", text));
             or_interrupt(complete(&named.model, request, out)).await
