@@ -10,7 +10,7 @@ mod shrink;
 mod sizes;
 mod start;
 
-use desk::{Desk, User, alive, until};
+use desk::{Desk, User};
 use ebb_tests::home::{Home, program, real_model};
 
 pub(crate) fn print() {
@@ -29,14 +29,6 @@ pub(crate) fn print() {
 fn add(user: &User, alias: &str) {
     let folder = real_model("minilm");
     user.home.ok(["model", "add", folder.to_str().expect("a path in UTF-8"), "--alias", alias]);
-}
-
-/// Ends the app as its user does.
-async fn quit(user: &User, desk: Desk<'_>) {
-    let pid = user.host().await["pid"].as_u64().expect("a process");
-    // The page goes with the app, and may not get to answer.
-    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
-    until("the app is gone", || (!alive(pid)).then_some(())).await;
 }
 
 /// The median; 0 where there is none.

@@ -238,6 +238,14 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// Ends the app, as its page does once its user wants that.
+    pub(crate) async fn quits(&self) {
+        let pid = self.user.host().await["pid"].as_u64().expect("a process");
+        // The page goes with the app, and may not get to answer.
+        let _cut_off = self.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
+        until("the app is gone", || (!alive(pid)).then_some(())).await;
+    }
+
     /// The address of the session's bus.
     pub(crate) fn bus(&self) -> &str {
         &self.place[2]

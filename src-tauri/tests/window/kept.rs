@@ -4,22 +4,23 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::desk::{User, alive, until};
+use crate::desk::User;
 
 #[tokio::test]
 async fn the_window_comes_back_in_the_size_that_it_had() {
     let user = User::with_models([]).await;
     let desk = user.opens().await;
-    let pid = user.host().await["pid"].as_u64().unwrap();
     desk.page.set_window_size(900, 640).await.unwrap();
-    let size = "return [window.innerWidth, window.innerHeight];";
-    while desk.run(size, vec![]).await != json!([900, 640]) {}
-    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
-    until("the app is gone", || (!alive(pid)).then_some(())).await;
+    let shown = "
+        const isIt = () => window.innerWidth === 900 && window.innerHeight === 640;
+        while (!isIt()) await new Promise((next) => setTimeout(next, 20));
+        return true;";
+    assert_eq!(desk.run(shown, vec![]).await, true);
+    desk.quits().await;
     drop(desk);
 
     let desk = user.opens().await;
-    while desk.run(size, vec![]).await != json!([900, 640]) {}
+    assert_eq!(desk.run(shown, vec![]).await, true);
 }
 
 #[tokio::test]

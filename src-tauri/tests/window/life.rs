@@ -32,10 +32,7 @@ async fn quitting_ends_the_host_and_a_new_start_brings_the_models_back() {
     let desk = user.opens().await;
     let (status, _) = desk.send("POST", "/ebb/v1/models/minilm/load", "{}").await;
     assert_eq!(status, 200);
-    let pid = user.host().await["pid"].as_u64().unwrap();
-    // The page goes with the app, and may not get to answer.
-    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
-    until("the app is gone", || (!alive(pid)).then_some(())).await;
+    desk.quits().await;
     assert!(!user.home.path().join("run/host.json").exists(), "nobody is sent to a host that is gone");
     drop(desk);
 
@@ -58,9 +55,7 @@ async fn what_was_loaded_is_shown_with_its_options_after_a_new_start() {
     desk.at("Load minilm").press("Load").await;
     desk.at_notices().says("minilm is in memory").await;
     let (_, before) = desk.send("GET", "/ebb/v1/models/minilm", "").await;
-    let pid = user.host().await["pid"].as_u64().unwrap();
-    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
-    until("the app is gone", || (!alive(pid)).then_some(())).await;
+    desk.quits().await;
     drop(desk);
 
     let desk = user.opens().await;

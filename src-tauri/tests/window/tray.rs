@@ -110,8 +110,7 @@ async fn what_runs_is_named_before_it_is_cut_off() {
     tray.choose("Quit");
     desk.says("minilm: 1 request").await;
     assert!(alive(pid), "it waits for an answer");
-    let _cut_off = desk.page.execute("window.__TAURI_INTERNALS__.invoke('quit');", vec![]).await;
-    until("the app is gone", || (!alive(pid)).then_some(())).await;
+    desk.quits().await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fantoccini::Locator;
 use tokio::time::sleep;
 
-use super::{User, add, processes, quit};
+use super::{User, add, processes};
 
 const MODELS: [&str; 2] = ["minilm", "another"];
 /// Between two requests of both.
@@ -52,5 +52,5 @@ pub(super) async fn print(user: &User) {
     for model in MODELS {
         home.ok(["model", "unload", model]);
     }
-    quit(user, desk).await;
+    desk.quits().await;
 }

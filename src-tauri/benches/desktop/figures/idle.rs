@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{User, processes, quit};
+use super::{User, processes};
 
 /// What a start leaves to be done is done by then.
 const SETTLED: Duration = Duration::from_secs(15);
@@ -27,5 +27,5 @@ pub(super) async fn print(user: &User) {
         MEASURED.as_secs(),
         processes::named(&processes, &cpu, 2)
     );
-    quit(user, desk).await;
+    desk.quits().await;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{User, median, quit};
+use super::{User, median};
 
 const TIMES: usize = 10;
 /// A page that nothing happens on asks once a second.
@@ -36,7 +36,7 @@ pub(super) async fn print(user: &User) {
         median(&figures_ms),
         median(&own_ms),
     );
-    quit(user, desk).await;
+    desk.quits().await;
 }
 
 /// Clicks, and says in milliseconds when the report and the figures had changed in a frame that was drawn, and what the shrink

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Desk, User, add, median, processes, quit};
+use super::{Desk, User, add, median, processes};
 
 const STARTS: usize = 8;
 
@@ -43,7 +43,7 @@ async fn once(user: &User) -> (Times, Vec<String>) {
     let seen = seen(&desk).await;
     let pid = user.host().await["pid"].as_u64().expect("a process");
     let began_ms = processes::began_ms(pid);
-    quit(user, desk).await;
+    desk.quits().await;
     let after_ms = |of: &str| seen[of].as_f64().expect("a time") - began_ms;
     let files = seen["loaded"].as_array().expect("names").iter().filter_map(Value::as_str);
     let times = Times { paint_ms: after_ms("paint"), interactive_ms: after_ms("interactive") };
