@@ -1,18 +1,13 @@
+import type { ModelKind } from '../../api';
 import { bytes, count, time } from '../../shared/format';
-
-const modelKinds: Record<string, string> = {
-  embeddings: 'embeddings',
-  chat: 'chat',
-  audio: 'speech',
-  tensors: 'tensors',
-};
+import { models } from './models';
 
 /** Events in words. */
 export const happened = {
   kinds: {
-    added: 'added',
-    removed: 'removed',
-    load_options: 'load options',
+    added: 'Added',
+    removed: 'Removed',
+    load_options: 'Load options',
     loading: 'Loading',
     loaded: 'Loaded',
     load_failed: 'Load failed',
@@ -27,7 +22,7 @@ export const happened = {
     crashed: 'Crashed',
     unloaded: 'Unloaded',
   },
-  added: (kind: string) => `added to the models: ${modelKinds[kind] ?? kind}`,
+  added: (kind: ModelKind) => `added to the models: ${models.kinds[kind].toLowerCase()}`,
   removed: 'removed from the models; its files stay',
   load_options: (profile: string | null) =>
     `loaded with other options${profile === null ? '' : `, on the profile ${profile}`}`,
