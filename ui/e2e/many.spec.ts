@@ -10,6 +10,8 @@ const MODELS = 500;
 
 alone('five hundred models are listed, found and chosen from', async ({ page, host }) => {
   const aliases = Array.from({ length: MODELS }, (_, index) => `model-${String(index).padStart(3, '0')}`);
+  // Who has models is not greeted: before there are any.
+  await page.getByRole('dialog').getByRole('button', { name: text.welcome.skip }).click();
   const began = Date.now();
   for (let at = 0; at < MODELS; at += 4) {
     await Promise.all(
@@ -19,7 +21,6 @@ alone('five hundred models are listed, found and chosen from', async ({ page, ho
     );
   }
   console.log(`${MODELS} models added in ${Date.now() - began} ms`);
-  await page.getByRole('dialog').getByRole('button', { name: text.welcome.skip }).click();
   await page.reload();
   await expect(page.getByText(words.total(MODELS))).toBeVisible();
   const list = page.getByRole('list', { name: words.list });
